@@ -1,0 +1,3 @@
+//! Finch: a UCI chess engine that evolves its own evaluation.
+
+pub mod position;

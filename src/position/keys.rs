@@ -1,0 +1,136 @@
+//! Incremental hash keys.
+//!
+//! shakmaty's own `update_zobrist_hash` gives up on king moves, castling and pawn moves that
+//! touch en passant, so the toggling is done here on shakmaty's Zobrist numbers: `full` always
+//! equals `Chess::zobrist_hash(EnPassantMode::Legal)` (tested).
+
+use shakmaty::zobrist::{Zobrist64, ZobristValue};
+use shakmaty::{
+    ByColor, CastlingSide, Chess, Color, EnPassantMode, Move, Piece, Position as _, Role, Square,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// The whole position: what the transposition table and repetitions go by.
+    pub full: u64,
+    /// Pawns of both sides: what pawn structure depends on.
+    pub pawns: u64,
+    /// Each side's pieces other than pawns.
+    pub pieces: ByColor<u64>,
+}
+
+impl Keys {
+    pub fn of(chess: &Chess) -> Keys {
+        let mut keys = Keys {
+            full: chess.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0,
+            pawns: 0,
+            pieces: ByColor { black: 0, white: 0 },
+        };
+        for (square, piece) in chess.board() {
+            *keys.part_of(piece) ^= piece_key(square, piece);
+        }
+        keys
+    }
+
+    fn part_of(&mut self, piece: Piece) -> &mut u64 {
+        match piece.role {
+            Role::Pawn => &mut self.pawns,
+            _ => self.pieces.get_mut(piece.color),
+        }
+    }
+
+    #[inline]
+    fn toggle(&mut self, square: Square, piece: Piece) {
+        let key = piece_key(square, piece);
+        self.full ^= key;
+        *self.part_of(piece) ^= key;
+    }
+
+    /// Takes out everything the move changes and puts in where its pieces go.
+    #[inline]
+    pub(super) fn before_move(&mut self, chess: &Chess, m: Move) {
+        let us = chess.turn();
+        self.full ^= castling_key(chess) ^ en_passant_key(chess) ^ turn_key();
+        match m {
+            Move::Normal {
+                role,
+                from,
+                capture,
+                to,
+                promotion,
+            } => {
+                self.toggle(from, role.of(us));
+                if let Some(captured) = capture {
+                    self.toggle(to, captured.of(!us));
+                }
+                self.toggle(to, promotion.unwrap_or(role).of(us));
+            }
+            Move::EnPassant { from, to } => {
+                self.toggle(from, us.pawn());
+                self.toggle(
+                    Square::from_coords(to.file(), from.rank()),
+                    (!us).pawn(),
+                );
+                self.toggle(to, us.pawn());
+            }
+            Move::Castle { king, rook } => {
+                let side = CastlingSide::from_queen_side(rook < king);
+                self.toggle(king, us.king());
+                self.toggle(rook, us.rook());
+                self.toggle(side.king_to(us), us.king());
+                self.toggle(side.rook_to(us), us.rook());
+            }
+            Move::Put { .. } => {}
+        }
+    }
+
+    /// Puts in the castling rights and the en-passant file of the new position.
+    #[inline]
+    pub(super) fn after_move(&mut self, chess: &Chess) {
+        self.full ^= castling_key(chess) ^ en_passant_key(chess);
+    }
+
+    #[inline]
+    pub(super) fn after_null(mut self, before: &Chess) -> Keys {
+        self.full ^= en_passant_key(before) ^ turn_key();
+        self
+    }
+}
+
+#[inline]
+fn piece_key(square: Square, piece: Piece) -> u64 {
+    Zobrist64::zobrist_for_piece(square, piece).0
+}
+
+#[inline]
+fn turn_key() -> u64 {
+    Zobrist64::zobrist_for_white_turn().0
+}
+
+#[inline]
+fn castling_key(chess: &Chess) -> u64 {
+    let castles = chess.castles();
+    if castles.is_empty() {
+        return 0;
+    }
+    let mut key = 0;
+    for color in Color::ALL {
+        for side in CastlingSide::ALL {
+            if castles.has(color, side) {
+                key ^= Zobrist64::zobrist_for_castling_right(color, side).0;
+            }
+        }
+    }
+    key
+}
+
+/// Only a capture that is really possible makes positions differ.
+#[inline]
+fn en_passant_key(chess: &Chess) -> u64 {
+    if chess.maybe_ep_square().is_none() {
+        return 0;
+    }
+    chess.legal_ep_square().map_or(0, |square| {
+        Zobrist64::zobrist_for_en_passant_file(square.file()).0
+    })
+}

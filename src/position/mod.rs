@@ -1,0 +1,238 @@
+//! A chess position as the search wants it: shakmaty's board and rules, plus what must be
+//! cheap to ask at every node.
+//!
+//! shakmaty's [`Chess`] stays the single source of truth for where the pieces are and what a
+//! move does. Around it this module keeps, incrementally, the hash keys (whole position, pawns,
+//! each side's pieces) and, computed once per position, the checkers and the pinned pieces that
+//! move generation needs. A position is small and `Copy`-like: the search plays by cloning.
+
+// mod game;
+mod keys;
+// pub mod movegen;
+// mod see;
+
+use shakmaty::fen::{Fen, ParseFenError};
+use shakmaty::uci::UciMove;
+use shakmaty::{
+    Bitboard, Board, CastlingMode, Castles, Chess, Color, EnPassantMode, FromSetup, Move,
+    Position as _, PositionError, Role, Square, attacks,
+};
+use thiserror::Error;
+
+// pub use game::{Game, IllegalMove};
+pub use keys::Keys;
+// pub use see::{see_at_least, see_value};
+
+/// Why a FEN cannot become a position.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum FenError {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("impossible position: {0}")]
+    Rules(String),
+}
+
+impl From<ParseFenError> for FenError {
+    fn from(error: ParseFenError) -> FenError {
+        FenError::Syntax(error.to_string())
+    }
+}
+
+impl From<PositionError<Chess>> for FenError {
+    fn from(error: PositionError<Chess>) -> FenError {
+        FenError::Rules(error.to_string())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Position {
+    chess: Chess,
+    keys: Keys,
+    checkers: Bitboard,
+    pinned: Bitboard,
+}
+
+impl Default for Position {
+    fn default() -> Position {
+        Position::from_chess(Chess::default())
+    }
+}
+
+impl Position {
+    pub fn from_chess(chess: Chess) -> Position {
+        let keys = Keys::of(&chess);
+        let mut position = Position {
+            chess,
+            keys,
+            checkers: Bitboard::EMPTY,
+            pinned: Bitboard::EMPTY,
+        };
+        position.refresh_king_state();
+        position
+    }
+
+    /// Reads a FEN. Castling may be in standard, X-FEN or Shredder form, the counters may be
+    /// missing; wrong castling rights, a meaningless en-passant square and checks that no
+    /// legal game reaches are tolerated, as GUIs send all of them.
+    pub fn from_fen(fen: &str) -> Result<Position, FenError> {
+        let setup = fen.parse::<Fen>()?.into_setup();
+        let mode = CastlingMode::detect(&setup);
+        let chess = Chess::from_setup(setup, mode)
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)?;
+        Ok(Position::from_chess(chess))
+    }
+
+    pub fn fen(&self) -> String {
+        Fen::from_position(&self.chess, EnPassantMode::Legal).to_string()
+    }
+
+    pub fn chess(&self) -> &Chess {
+        &self.chess
+    }
+
+    #[inline]
+    pub fn board(&self) -> &Board {
+        self.chess.board()
+    }
+
+    #[inline]
+    pub fn turn(&self) -> Color {
+        self.chess.turn()
+    }
+
+    #[inline]
+    pub fn castles(&self) -> &Castles {
+        self.chess.castles()
+    }
+
+    #[inline]
+    pub fn halfmoves(&self) -> u32 {
+        self.chess.halfmoves()
+    }
+
+    #[inline]
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    #[inline]
+    pub fn key(&self) -> u64 {
+        self.keys.full
+    }
+
+    #[inline]
+    pub fn checkers(&self) -> Bitboard {
+        self.checkers
+    }
+
+    #[inline]
+    pub fn in_check(&self) -> bool {
+        self.checkers.any()
+    }
+
+    /// Pieces of the side to move that stand between their king and an enemy slider.
+    #[inline]
+    pub fn pinned(&self) -> Bitboard {
+        self.pinned
+    }
+
+    #[inline]
+    pub fn us(&self) -> Bitboard {
+        self.board().by_color(self.turn())
+    }
+
+    #[inline]
+    pub fn them(&self) -> Bitboard {
+        self.board().by_color(!self.turn())
+    }
+
+    #[inline]
+    pub fn king(&self, color: Color) -> Square {
+        self.board()
+            .king_of(color)
+            .expect("shakmaty positions have both kings")
+    }
+
+    /// Whether `color` has more than king and pawns: the guard against zugzwang.
+    #[inline]
+    pub fn has_pieces(&self, color: Color) -> bool {
+        let board = self.board();
+        (board.by_color(color) & !board.pawns() & !board.kings()).any()
+    }
+
+    #[inline]
+    pub fn is_insufficient_material(&self) -> bool {
+        self.board().occupied().count() <= 4 && self.chess.is_insufficient_material()
+    }
+
+    /// The position after `m`, which must be legal here.
+    #[inline]
+    pub fn after(&self, m: Move) -> Position {
+        let mut next = self.clone();
+        next.play(m);
+        next
+    }
+
+    #[inline]
+    pub fn play(&mut self, m: Move) {
+        self.keys.before_move(&self.chess, m);
+        self.chess.play_unchecked(m);
+        self.keys.after_move(&self.chess);
+        self.refresh_king_state();
+    }
+
+    /// The position after passing; not allowed while in check.
+    pub fn after_null(&self) -> Position {
+        debug_assert!(!self.in_check());
+        let mut setup = self.chess.to_setup(EnPassantMode::Always);
+        setup.swap_turn();
+        let chess = Chess::from_setup(setup, self.castles().mode())
+            .or_else(PositionError::ignore_impossible_check)
+            .unwrap_or_else(|_| self.chess.clone());
+        let mut next = Position {
+            keys: self.keys.after_null(&self.chess),
+            chess,
+            checkers: Bitboard::EMPTY,
+            pinned: Bitboard::EMPTY,
+        };
+        next.refresh_king_state();
+        next
+    }
+
+    /// Writes a move as UCI wants it: king to rook in Chess960, king to its square otherwise.
+    pub fn uci(&self, m: Move) -> UciMove {
+        UciMove::from_move(m, self.castles().mode())
+    }
+
+    fn refresh_king_state(&mut self) {
+        let (us, board) = (self.turn(), self.chess.board());
+        let king = self.king(us);
+        let enemy = board.by_color(!us);
+        self.checkers = board.attacks_to(king, !us, board.occupied());
+
+        let snipers = (attacks::rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens())
+            | (attacks::bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens());
+        let mut pinned = Bitboard::EMPTY;
+        for sniper in snipers & enemy {
+            let blockers = attacks::between(king, sniper) & board.occupied();
+            if blockers.any() && !blockers.more_than_one() {
+                pinned |= blockers;
+            }
+        }
+        self.pinned = pinned & board.by_color(us);
+    }
+}
+
+/// Values for exchanges and for pruning; never part of the evaluation.
+pub const fn exchange_value(role: Role) -> i32 {
+    match role {
+        Role::Pawn => 100,
+        Role::Knight => 310,
+        Role::Bishop => 325,
+        Role::Rook => 500,
+        Role::Queen => 950,
+        Role::King => 20_000,
+    }
+}
