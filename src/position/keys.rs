@@ -67,10 +67,7 @@ impl Keys {
             }
             Move::EnPassant { from, to } => {
                 self.toggle(from, us.pawn());
-                self.toggle(
-                    Square::from_coords(to.file(), from.rank()),
-                    (!us).pawn(),
-                );
+                self.toggle(Square::from_coords(to.file(), from.rank()), (!us).pawn());
                 self.toggle(to, us.pawn());
             }
             Move::Castle { king, rook } => {

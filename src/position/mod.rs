@@ -6,22 +6,22 @@
 //! each side's pieces) and, computed once per position, the checkers and the pinned pieces that
 //! move generation needs. A position is small and `Copy`-like: the search plays by cloning.
 
-// mod game;
+mod game;
 mod keys;
-// pub mod movegen;
-// mod see;
+pub mod movegen;
+mod see;
 
 use shakmaty::fen::{Fen, ParseFenError};
 use shakmaty::uci::UciMove;
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Castles, Chess, Color, EnPassantMode, FromSetup, Move,
+    Bitboard, Board, Castles, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move,
     Position as _, PositionError, Role, Square, attacks,
 };
 use thiserror::Error;
 
-// pub use game::{Game, IllegalMove};
+pub use game::{Game, IllegalMove};
 pub use keys::Keys;
-// pub use see::{see_at_least, see_value};
+pub use see::see_at_least;
 
 /// Why a FEN cannot become a position.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]

@@ -1,0 +1,392 @@
+//! Staged generation of legal moves on shakmaty's attack tables.
+//!
+//! shakmaty makes all moves at once and filters; a search that usually stops after the first
+//! good capture wants the captures alone. Two stages cover every legal move exactly once:
+//! [`Stage::Tactical`] (captures, en passant, promotions to queen) and [`Stage::Quiet`] (the rest,
+//! with castling and under-promotions that do not capture). Moves are legal as they come:
+//! checks and pins become masks before a move is made, so nothing is filtered afterwards.
+
+use shakmaty::{
+    Bitboard, Board, CastlingSide, Color, File, Move, MoveList, Position as _, Rank, Role, Square,
+    attacks,
+};
+
+use super::Position;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Tactical,
+    Quiet,
+}
+
+const UNDER_PROMOTIONS: [Role; 3] = [Role::Knight, Role::Rook, Role::Bishop];
+
+/// Every legal move, tactical ones first.
+pub fn legal_moves(position: &Position) -> MoveList {
+    let mut moves = MoveList::new();
+    generate(position, Stage::Tactical, |m| moves.push(m));
+    generate(position, Stage::Quiet, |m| moves.push(m));
+    moves
+}
+
+pub fn has_legal_move(position: &Position) -> bool {
+    !legal_moves(position).is_empty()
+}
+
+/// Hands every legal move of one stage to `found`.
+pub fn generate(position: &Position, stage: Stage, mut found: impl FnMut(Move)) {
+    let masks = Masks::of(position);
+    let board = position.board();
+    let targets = match stage {
+        Stage::Tactical => position.them(),
+        Stage::Quiet => !board.occupied(),
+    };
+    king_moves(position, &masks, targets, &mut found);
+    if position.checkers().more_than_one() {
+        return;
+    }
+    let targets_in_check = targets & masks.check;
+    piece_moves(position, &masks, targets_in_check, &mut found);
+    match stage {
+        Stage::Tactical => tactical_pawn_moves(position, &masks, &mut found),
+        Stage::Quiet => {
+            quiet_pawn_moves(position, &masks, &mut found);
+            castling(position, &mut found);
+        }
+    }
+}
+
+/// What checks and pins leave open.
+struct Masks {
+    king: Square,
+    /// Squares that capture the checker or block it; everything when not in check.
+    check: Bitboard,
+    pinned: Bitboard,
+}
+
+impl Masks {
+    #[inline]
+    fn of(position: &Position) -> Masks {
+        let king = position.king(position.turn());
+        let check = match position.checkers().first() {
+            Some(checker) => attacks::between(king, checker) | position.checkers(),
+            None => Bitboard::FULL,
+        };
+        Masks {
+            king,
+            check,
+            pinned: position.pinned(),
+        }
+    }
+
+    /// A pinned piece stays on the line through its king.
+    #[inline]
+    fn allows(&self, from: Square, to: Square) -> bool {
+        !self.pinned.contains(from) || attacks::ray(self.king, from).contains(to)
+    }
+}
+
+fn king_moves(position: &Position, masks: &Masks, targets: Bitboard, found: &mut impl FnMut(Move)) {
+    for to in attacks::king_attacks(masks.king) & targets {
+        if is_safe_for_king(position, masks.king, to) {
+            found(normal(position.board(), Role::King, masks.king, to));
+        }
+    }
+}
+
+/// The king itself does not shield the square it flees to.
+#[inline]
+fn is_safe_for_king(position: &Position, king: Square, to: Square) -> bool {
+    let board = position.board();
+    let occupied = board.occupied() ^ Bitboard::from(king);
+    board.attacks_to(to, !position.turn(), occupied).is_empty()
+}
+
+fn piece_moves(
+    position: &Position,
+    masks: &Masks,
+    targets: Bitboard,
+    found: &mut impl FnMut(Move),
+) {
+    let board = position.board();
+    for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
+        for from in board.by_role(role) & position.us() {
+            let mut reach = attacks_of(role, from, board.occupied()) & targets;
+            if masks.pinned.contains(from) {
+                reach &= attacks::ray(masks.king, from);
+            }
+            for to in reach {
+                found(normal(board, role, from, to));
+            }
+        }
+    }
+}
+
+fn tactical_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMut(Move)) {
+    let (us, board) = (position.turn(), position.board());
+    let pawns = board.pawns() & position.us();
+    let victims = position.them() & masks.check;
+    let last = Bitboard::from(us.backrank().flip_vertical());
+
+    for (delta, wrapped) in capture_directions(us) {
+        for to in pawns.shift(delta) & victims & !Bitboard::from(wrapped) {
+            let from = step_back(to, delta);
+            if !masks.allows(from, to) {
+                continue;
+            }
+            let capture = board.role_at(to);
+            if last.contains(to) {
+                for promotion in [Role::Queen].into_iter().chain(UNDER_PROMOTIONS) {
+                    found(pawn(from, to, capture, Some(promotion)));
+                }
+            } else {
+                found(pawn(from, to, capture, None));
+            }
+        }
+    }
+    for to in pushes(position, pawns) & last & masks.check {
+        let from = step_back(to, forward(us));
+        if masks.allows(from, to) {
+            found(pawn(from, to, None, Some(Role::Queen)));
+        }
+    }
+    if position.chess().maybe_ep_square().is_some() {
+        position
+            .chess()
+            .en_passant_moves()
+            .into_iter()
+            .for_each(found);
+    }
+}
+
+fn quiet_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMut(Move)) {
+    let us = position.turn();
+    let pawns = position.board().pawns() & position.us();
+    let last = Bitboard::from(us.backrank().flip_vertical());
+    let third = Bitboard::from(us.fold_wb(Rank::Third, Rank::Sixth));
+
+    let single = pushes(position, pawns);
+    for to in single & masks.check {
+        let from = step_back(to, forward(us));
+        if !masks.allows(from, to) {
+            continue;
+        }
+        if last.contains(to) {
+            for promotion in UNDER_PROMOTIONS {
+                found(pawn(from, to, None, Some(promotion)));
+            }
+        } else {
+            found(pawn(from, to, None, None));
+        }
+    }
+    for to in pushes(position, single & third) & masks.check {
+        let from = step_back(to, 2 * forward(us));
+        if masks.allows(from, to) {
+            found(pawn(from, to, None, None));
+        }
+    }
+}
+
+fn castling(position: &Position, found: &mut impl FnMut(Move)) {
+    if position.in_check() || !position.castles().has_color(position.turn()) {
+        return;
+    }
+    for side in CastlingSide::ALL {
+        let path = position.castles().path(position.turn(), side);
+        if position.castles().has(position.turn(), side)
+            && !path.intersects(position.board().occupied())
+        {
+            position
+                .chess()
+                .castling_moves(side)
+                .into_iter()
+                .for_each(&mut *found);
+        }
+    }
+}
+
+#[inline]
+fn forward(us: Color) -> i32 {
+    us.fold_wb(8, -8)
+}
+
+/// Where a pawn captures, with the file its shift wraps onto.
+#[inline]
+fn capture_directions(us: Color) -> [(i32, File); 2] {
+    us.fold_wb([(7, File::H), (9, File::A)], [(-9, File::H), (-7, File::A)])
+}
+
+#[inline]
+fn pushes(position: &Position, pawns: Bitboard) -> Bitboard {
+    pawns.shift(forward(position.turn())) & !position.board().occupied()
+}
+
+#[inline]
+fn step_back(to: Square, delta: i32) -> Square {
+    Square::new((i32::from(to) - delta) as u32)
+}
+
+#[inline]
+fn pawn(from: Square, to: Square, capture: Option<Role>, promotion: Option<Role>) -> Move {
+    Move::Normal {
+        role: Role::Pawn,
+        from,
+        capture,
+        to,
+        promotion,
+    }
+}
+
+#[inline]
+fn normal(board: &Board, role: Role, from: Square, to: Square) -> Move {
+    Move::Normal {
+        role,
+        from,
+        capture: board.role_at(to),
+        to,
+        promotion: None,
+    }
+}
+
+#[inline]
+pub fn attacks_of(role: Role, from: Square, occupied: Bitboard) -> Bitboard {
+    match role {
+        Role::Knight => attacks::knight_attacks(from),
+        Role::Bishop => attacks::bishop_attacks(from, occupied),
+        Role::Rook => attacks::rook_attacks(from, occupied),
+        Role::Queen => attacks::queen_attacks(from, occupied),
+        Role::King => attacks::king_attacks(from),
+        Role::Pawn => Bitboard::EMPTY,
+    }
+}
+
+/// A move in 16 bits, as hash table and killer slots keep it: origin, target, promotion.
+/// Castling is the king going to its rook's square. The value 0 stands for no move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackedMove(u16);
+
+impl PackedMove {
+    pub const NONE: PackedMove = PackedMove(0);
+
+    #[inline]
+    pub fn new(m: Move) -> PackedMove {
+        let Some(from) = m.from() else {
+            return PackedMove::NONE;
+        };
+        let promotion = m.promotion().map_or(0, u16::from);
+        PackedMove(u16::from(from) | u16::from(m.to()) << 6 | promotion << 12)
+    }
+
+    #[inline]
+    pub fn from_bits(bits: u16) -> PackedMove {
+        PackedMove(bits)
+    }
+
+    #[inline]
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline]
+    pub fn is(self, m: Move) -> bool {
+        self == PackedMove::new(m)
+    }
+
+    /// The move this stands for in `position`, if it is legal there. Packed moves come from
+    /// other positions (killers) or from colliding keys, so nothing is taken on trust.
+    pub fn unpack(self, position: &Position) -> Option<Move> {
+        if !self.is_some() {
+            return None;
+        }
+        let from = Square::new(u32::from(self.0 & 63));
+        let to = Square::new(u32::from(self.0 >> 6 & 63));
+        let promotion = match self.0 >> 12 {
+            0 => None,
+            bits => Some(Role::try_from(bits).ok()?),
+        };
+        let board = position.board();
+        let role = board.role_at(from)?;
+        if !position.us().contains(from) {
+            return None;
+        }
+        match role {
+            Role::Pawn => unpack_pawn(position, from, to, promotion),
+            _ if promotion.is_some() => None,
+            Role::King if position.us().contains(to) => unpack_castling(position, from, to),
+            _ if position.us().contains(to) => None,
+            Role::King => (attacks::king_attacks(from).contains(to)
+                && is_safe_for_king(position, from, to))
+            .then(|| normal(board, role, from, to)),
+            _ => (attacks_of(role, from, board.occupied()).contains(to)
+                && leaves_king_safe(position, from, to))
+            .then(|| normal(board, role, from, to)),
+        }
+    }
+}
+
+/// For any piece but the king: the checker is dealt with and no pin is broken.
+fn leaves_king_safe(position: &Position, from: Square, to: Square) -> bool {
+    let masks = Masks::of(position);
+    !position.checkers().more_than_one() && masks.check.contains(to) && masks.allows(from, to)
+}
+
+fn unpack_castling(position: &Position, king: Square, rook: Square) -> Option<Move> {
+    let m = Move::Castle { king, rook };
+    let side = CastlingSide::from_queen_side(rook < king);
+    let legal = !position.in_check() && position.chess().castling_moves(side).contains(&m);
+    legal.then_some(m)
+}
+
+fn unpack_pawn(
+    position: &Position,
+    from: Square,
+    to: Square,
+    promotion: Option<Role>,
+) -> Option<Move> {
+    let (us, board) = (position.turn(), position.board());
+    let captures = attacks::pawn_attacks(us, from).contains(to);
+    if captures && board.role_at(to).is_none() {
+        let m = Move::EnPassant { from, to };
+        let legal = promotion.is_none() && position.chess().en_passant_moves().contains(&m);
+        return legal.then_some(m);
+    }
+    let promotes = to.rank() == us.backrank().flip_vertical();
+    let promotion_fits = match promotion {
+        Some(role) => promotes && !matches!(role, Role::Pawn | Role::King),
+        None => !promotes,
+    };
+    let reaches = if captures {
+        position.them().contains(to)
+    } else {
+        push_reaches(position, from, to)
+    };
+    (promotion_fits && reaches && leaves_king_safe(position, from, to))
+        .then(|| pawn(from, to, board.role_at(to), promotion))
+}
+
+fn push_reaches(position: &Position, from: Square, to: Square) -> bool {
+    let us = position.turn();
+    let single = pushes(position, Bitboard::from(from));
+    let start = us.fold_wb(Rank::Second, Rank::Seventh);
+    single.contains(to) || (from.rank() == start && pushes(position, single).contains(to))
+}
+
+/// Counts the leaves of the legal move tree, through the staged generator.
+pub fn perft(position: &Position, depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let moves = legal_moves(position);
+    if depth == 1 {
+        return moves.len() as u64;
+    }
+    moves
+        .into_iter()
+        .map(|m| perft(&position.after(m), depth - 1))
+        .sum()
+}

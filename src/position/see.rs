@@ -1,0 +1,143 @@
+//! Static exchange evaluation: what is left when both sides keep capturing on one square,
+//! least valuable piece first, each stopping when it pays to stop.
+
+use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
+
+use super::{Position, exchange_value};
+
+/// Whether the exchange that `m` starts wins at least `threshold` for the side to move.
+/// Castling and promotions count as quiet: they never lose material by themselves.
+pub fn see_at_least(position: &Position, m: Move, threshold: i32) -> bool {
+    let Move::Normal {
+        role,
+        from,
+        capture,
+        to,
+        promotion: None,
+    } = m
+    else {
+        return threshold <= 0;
+    };
+
+    let gain = capture.map_or(0, exchange_value);
+    let mut balance = gain - threshold;
+    if balance < 0 {
+        return false;
+    }
+    // Even if the moved piece is lost for nothing the threshold stands.
+    balance -= exchange_value(role);
+    if balance >= 0 {
+        return true;
+    }
+    exchange_favours_mover(position.board(), position.turn(), from, to, balance)
+}
+
+/// Plays out the exchange on `target`; `balance` is negative: the mover is behind if its piece
+/// falls. The side that cannot recapture without ending behind has lost the argument.
+fn exchange_favours_mover(
+    board: &Board,
+    mover: Color,
+    from: Square,
+    target: Square,
+    mut balance: i32,
+) -> bool {
+    let diagonal = board.bishops_and_queens();
+    let straight = board.rooks_and_queens();
+    let mut occupied = board.occupied() ^ Bitboard::from(from);
+    occupied.add(target);
+    let mut attackers = all_attackers(board, target, occupied);
+    let mut side = !mover;
+
+    loop {
+        attackers &= occupied;
+        let ours = attackers & board.by_color(side);
+        let Some((role, square)) = least_valuable(board, ours) else {
+            break;
+        };
+        // A king may not capture into another attacker.
+        if role == Role::King && (attackers & board.by_color(!side)).any() {
+            break;
+        }
+        occupied.discard(square);
+        side = !side;
+        balance = -balance - 1 - exchange_value(role);
+        if balance >= 0 {
+            break;
+        }
+        // Whatever stood behind the capturer now sees the square.
+        if matches!(role, Role::Pawn | Role::Bishop | Role::Queen) {
+            attackers |= attacks::bishop_attacks(target, occupied) & diagonal;
+        }
+        if matches!(role, Role::Rook | Role::Queen) {
+            attackers |= attacks::rook_attacks(target, occupied) & straight;
+        }
+    }
+    side != mover
+}
+
+fn all_attackers(board: &Board, target: Square, occupied: Bitboard) -> Bitboard {
+    board.attacks_to(target, Color::White, occupied)
+        | board.attacks_to(target, Color::Black, occupied)
+}
+
+#[inline]
+fn least_valuable(board: &Board, candidates: Bitboard) -> Option<(Role, Square)> {
+    if candidates.is_empty() {
+        return None;
+    }
+    Role::ALL
+        .into_iter()
+        .find_map(|role| Some((role, (candidates & board.by_role(role)).first()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::movegen;
+
+    fn wins(fen: &str, uci: &str, threshold: i32) -> bool {
+        let position = Position::from_fen(fen).unwrap();
+        let m = movegen::legal_moves(&position)
+            .into_iter()
+            .find(|m| position.uci(*m).to_string() == uci)
+            .unwrap();
+        see_at_least(&position, m, threshold)
+    }
+
+    /// The exact worth of an exchange, found by asking for ever more.
+    fn assert_worth(fen: &str, uci: &str, worth: i32) {
+        assert!(wins(fen, uci, worth), "{uci} wins at least {worth}");
+        assert!(
+            !wins(fen, uci, worth + 1),
+            "{uci} wins no more than {worth}"
+        );
+    }
+
+    #[test]
+    fn undefended_pawn_is_a_pawn() {
+        assert_worth("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "e1e5", 100);
+    }
+
+    #[test]
+    fn defenders_behind_defenders_count() {
+        assert_worth(
+            "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -",
+            "d3e5",
+            100 - 310,
+        );
+    }
+
+    #[test]
+    fn king_does_not_capture_a_guarded_piece() {
+        assert_worth("8/8/3k4/3p4/8/8/3R4/3RK3 w - -", "d2d5", 100);
+        assert_worth("3r4/8/3k4/3p4/8/8/3R4/3RK3 w - -", "d2d5", 100 - 500);
+    }
+
+    #[test]
+    fn quiet_move_to_an_attacked_square_loses_the_piece() {
+        assert_worth("4k3/2p5/8/8/8/4N3/8/4K3 w - -", "e3d5", 0);
+        assert_worth("4k3/2p5/8/8/8/2N5/8/4K3 w - -", "c3b5", 0);
+        assert_worth("4k3/2p1p3/8/8/8/2N5/8/4K3 w - -", "c3d5", 0);
+        assert_worth("4k3/8/4p3/8/8/2N5/8/4K3 w - -", "c3d5", -310);
+    }
+}
