@@ -1,0 +1,227 @@
+//! Three readings of one report.
+//!
+//! The evaluation never sees a weight. It reports features to a [`Sink`]: "White has this term
+//! so many times". What the report becomes is decided at compile time by the sink it is given:
+//! the [`Scorer`] multiplies and adds, the [`Recorder`] keeps counts for a tuner. (The third
+//! reading, for people, is in `explain.rs`.) Whatever does not add up linearly (the phase of
+//! the game, the endgame scale, the limit on complexity) waits in a [`Frame`] and is applied by
+//! the one function [`finish`], so every reading comes to the same score.
+
+use shakmaty::Color;
+
+use super::terms::{Family, Term, WEIGHT_COUNT};
+use super::weights::{Packed, Weights};
+
+pub trait Sink {
+    /// Whether the family can matter to this reading.
+    fn wants(&self, family: Family) -> bool;
+
+    /// `color` has the feature `count` times.
+    fn add(&mut self, color: Color, term: Term, count: i32);
+
+    /// A feature that belongs to neither side: it tells how hard the position is to draw.
+    fn add_complexity(&mut self, term: Term, count: i32);
+}
+
+/// The part of an evaluation that is not a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// From 0 (kings and pawns) to [`Frame::FULL_PHASE`] (all pieces on the board).
+    pub phase: i32,
+    /// How much of an endgame advantage counts when White has it and when Black has it, out of
+    /// [`Frame::FULL_SCALE`].
+    pub scale: [i32; 2],
+    pub turn: Color,
+}
+
+impl Frame {
+    pub const FULL_PHASE: i32 = 24;
+    pub const FULL_SCALE: i32 = 128;
+}
+
+/// The limit of a static score: beyond it lie proven mates.
+pub const SCORE_LIMIT: i32 = 19_999;
+
+/// Totals from White's side, in hundredths of a centipawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub midgame: i64,
+    pub endgame: i64,
+    pub complexity: i64,
+}
+
+impl Totals {
+    #[inline]
+    fn of(sum: Packed, complexity: Packed) -> Totals {
+        Totals {
+            midgame: sum.midgame().into(),
+            endgame: sum.endgame().into(),
+            complexity: complexity.endgame().into(),
+        }
+    }
+
+    /// Complexity moves an endgame away from the draw or toward it, never across.
+    #[inline]
+    pub fn endgame_with_complexity(&self) -> i64 {
+        let size = self.endgame.abs();
+        self.endgame + self.endgame.signum() * self.complexity.max(-size)
+    }
+}
+
+/// From totals to a score in centipawns, seen by the side to move. `scaled` tells whether the
+/// weights ask for endgame knowledge at all: a paper's plain sum stays plain.
+#[inline]
+pub fn finish(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
+    let white = white_score(totals, frame, scaled);
+    if frame.turn.is_white() { white } else { -white }
+}
+
+#[inline]
+pub fn white_score(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
+    let mut endgame = totals.endgame_with_complexity();
+    if scaled {
+        let scale = frame.scale[usize::from(endgame < 0)];
+        endgame = endgame * i64::from(scale) / i64::from(Frame::FULL_SCALE);
+    }
+    let phase = i64::from(frame.phase);
+    let full = i64::from(Frame::FULL_PHASE);
+    let blended = totals.midgame * phase + endgame * (full - phase);
+    let centipawns = blended / (full * i64::from(Packed::UNIT));
+    centipawns.clamp(-i64::from(SCORE_LIMIT), i64::from(SCORE_LIMIT)) as i32
+}
+
+/// Adds up weights: the reading that plays.
+pub struct Scorer<'a> {
+    weights: &'a Weights,
+    sum: Packed,
+    complexity: Packed,
+}
+
+impl<'a> Scorer<'a> {
+    #[inline]
+    pub fn new(weights: &'a Weights) -> Scorer<'a> {
+        Scorer {
+            weights,
+            sum: Packed::ZERO,
+            complexity: Packed::ZERO,
+        }
+    }
+
+    #[inline]
+    pub fn sum(&self) -> Packed {
+        self.sum
+    }
+
+    /// Adds what was summed before, by this or another scorer of the same weights.
+    #[inline]
+    pub fn add_sum(&mut self, sum: Packed) {
+        self.sum += sum;
+    }
+
+    #[inline]
+    pub fn totals(&self) -> Totals {
+        Totals::of(self.sum, self.complexity)
+    }
+}
+
+impl Sink for Scorer<'_> {
+    #[inline(always)]
+    fn wants(&self, family: Family) -> bool {
+        self.weights.uses(family)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, color: Color, term: Term, count: i32) {
+        let signed = if color.is_white() { count } else { -count };
+        self.sum += self.weights.packed(term) * signed;
+    }
+
+    #[inline(always)]
+    fn add_complexity(&mut self, term: Term, count: i32) {
+        self.complexity += self.weights.packed(term) * count;
+    }
+}
+
+/// Counts everything, White's minus Black's.
+pub struct Recorder {
+    counts: Vec<i32>,
+    complexity: Vec<i32>,
+}
+
+impl Default for Recorder {
+    fn default() -> Recorder {
+        Recorder {
+            counts: vec![0; WEIGHT_COUNT],
+            complexity: vec![0; WEIGHT_COUNT],
+        }
+    }
+}
+
+impl Sink for Recorder {
+    #[inline(always)]
+    fn wants(&self, _family: Family) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn add(&mut self, color: Color, term: Term, count: i32) {
+        let signed = if color.is_white() { count } else { -count };
+        self.counts[term.index()] += signed;
+    }
+
+    #[inline(always)]
+    fn add_complexity(&mut self, term: Term, count: i32) {
+        self.complexity[term.index()] += count;
+    }
+}
+
+impl Recorder {
+    pub fn into_trace(self, frame: Frame) -> Trace {
+        Trace {
+            counts: sparse(&self.counts),
+            complexity: sparse(&self.complexity),
+            frame,
+        }
+    }
+}
+
+fn sparse(counts: &[i32]) -> Vec<(Term, i32)> {
+    counts
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count != 0)
+        .map(|(index, count)| (Term(index as u16), *count))
+        .collect()
+}
+
+/// What a tuner needs to know of a position: how often each term counts, White's minus
+/// Black's, terms that cancel out left away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    pub counts: Vec<(Term, i32)>,
+    pub complexity: Vec<(Term, i32)>,
+    pub frame: Frame,
+}
+
+impl Trace {
+    /// Exactly what [`evaluate_uncached`](super::evaluate_uncached) gives for the position.
+    pub fn score(&self, weights: &Weights) -> i32 {
+        let mut scorer = Scorer::new(weights);
+        for &(term, count) in &self.counts {
+            scorer.add(Color::White, term, count);
+        }
+        for &(term, count) in &self.complexity {
+            scorer.add_complexity(term, count);
+        }
+        finish(scorer.totals(), &self.frame, weights.uses(Family::Endgame))
+    }
+
+    /// How often a term counts, White's minus Black's.
+    pub fn count(&self, term: Term) -> i32 {
+        let find = |list: &[(Term, i32)]| {
+            list.binary_search_by_key(&term, |entry| entry.0)
+                .map_or(0, |place| list[place].1)
+        };
+        find(&self.counts) + find(&self.complexity)
+    }
+}

@@ -1,0 +1,217 @@
+//! The weights: one flat vector of midgame and endgame values, with a name and a history.
+//!
+//! Values are kept in hundredths of a centipawn, so the numbers the papers print (315.4, 5.62)
+//! stay exactly what they are, and both phases share one machine word so that the evaluation
+//! adds them together in one step. How they look in a file is the business of `weights_file.rs`.
+
+use std::ops::{AddAssign, Mul};
+use std::sync::LazyLock;
+
+use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
+
+/// A midgame and an endgame value in one word, the endgame in the upper half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packed(i64);
+
+impl Packed {
+    pub const ZERO: Packed = Packed(0);
+    /// How many parts a centipawn is divided into.
+    pub const UNIT: i32 = 100;
+
+    #[inline]
+    pub const fn new(midgame: i32, endgame: i32) -> Packed {
+        Packed(((endgame as i64) << 32) + midgame as i64)
+    }
+
+    #[inline]
+    pub const fn midgame(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// The upper half, less what a negative lower half borrowed from it.
+    #[inline]
+    pub const fn endgame(self) -> i32 {
+        ((self.0 + (1 << 31)) >> 32) as i32
+    }
+}
+
+impl AddAssign for Packed {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Packed) {
+        self.0 += other.0;
+    }
+}
+
+impl Mul<i32> for Packed {
+    type Output = Packed;
+    #[inline(always)]
+    fn mul(self, count: i32) -> Packed {
+        Packed(self.0 * i64::from(count))
+    }
+}
+
+/// One term's value in centipawns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Value {
+    pub midgame: f64,
+    pub endgame: f64,
+}
+
+impl Value {
+    pub const fn both(value: f64) -> Value {
+        Value {
+            midgame: value,
+            endgame: value,
+        }
+    }
+}
+
+/// The vector's room: a power of two, so that a masked index needs no check.
+const CAPACITY: usize = WEIGHT_COUNT.next_power_of_two();
+
+#[derive(Clone, PartialEq)]
+pub struct Weights {
+    pub name: String,
+    /// Where the values come from, in the order of the file: preset, data, seed, fitness, date.
+    pub provenance: Vec<(String, String)>,
+    packed: Box<[Packed; CAPACITY]>,
+    /// One bit for each family that has a value other than zero.
+    families: u32,
+}
+
+impl Weights {
+    /// All zero: an evaluation that knows nothing.
+    pub fn zero(name: &str) -> Weights {
+        Weights {
+            name: name.to_owned(),
+            provenance: Vec::new(),
+            packed: Box::new([Packed::ZERO; CAPACITY]),
+            families: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn packed(&self, term: Term) -> Packed {
+        self.packed[term.index() & (CAPACITY - 1)]
+    }
+
+    /// Whether any weight of the family is not zero.
+    #[inline(always)]
+    pub fn uses(&self, family: Family) -> bool {
+        self.families & (1 << family as u32) != 0
+    }
+
+    pub fn get(&self, term: Term) -> Value {
+        let packed = self.packed(term);
+        let unit = f64::from(Packed::UNIT);
+        Value {
+            midgame: f64::from(packed.midgame()) / unit,
+            endgame: f64::from(packed.endgame()) / unit,
+        }
+    }
+
+    /// Sets a value, rounded to hundredths and brought within the term's bounds; what is not a
+    /// number becomes zero.
+    pub fn set(&mut self, term: Term, value: Value) {
+        let info = term.info();
+        self.set_all(info, [(term, value)]);
+    }
+
+    /// Sets several values of one line.
+    pub(super) fn set_all(
+        &mut self,
+        info: &TermInfo,
+        values: impl IntoIterator<Item = (Term, Value)>,
+    ) {
+        let fixed = |value: f64| {
+            let bounded = value.clamp(f64::from(info.low), f64::from(info.high));
+            (bounded * f64::from(Packed::UNIT)).round() as i32
+        };
+        for (term, value) in values {
+            self.packed[term.index()] = Packed::new(fixed(value.midgame), fixed(value.endgame));
+        }
+        self.refresh_family(info.family);
+    }
+
+    fn refresh_family(&mut self, family: Family) {
+        let mut lines = TERMS.iter().filter(|info| info.family == family);
+        let used = lines.any(|info| info.terms().any(|term| self.packed(term) != Packed::ZERO));
+        let bit = 1 << family as u32;
+        self.families = if used { self.families | bit } else { self.families & !bit };
+    }
+
+    /// All values of a term, in centipawns.
+    pub fn values(&self, info: &TermInfo) -> Vec<Value> {
+        info.terms().map(|term| self.get(term)).collect()
+    }
+
+    /// The gene vector: midgame and endgame of each weight in turn, in centipawns.
+    pub fn genes(&self) -> Vec<f64> {
+        let terms = (0..WEIGHT_COUNT).filter_map(Term::from_index);
+        terms
+            .map(|term| self.get(term))
+            .flat_map(|value| [value.midgame, value.endgame])
+            .collect()
+    }
+
+    /// The inverse of [`genes`](Weights::genes); values outside a term's bounds are brought in.
+    pub fn set_genes(&mut self, genes: &[f64]) {
+        let mut values = genes.chunks_exact(2).map(|pair| Value {
+            midgame: pair[0],
+            endgame: pair[1],
+        });
+        for info in TERMS {
+            let line: Vec<_> = info.terms().zip(values.by_ref()).collect();
+            self.set_all(info, line);
+        }
+    }
+
+    /// What a lone executable plays with: `weights/default.toml` as it was at the build.
+    pub fn embedded() -> &'static Weights {
+        static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| {
+            let text = include_str!("../../weights/default.toml");
+            // A test loads the same text, so a build that falls back here cannot pass.
+            Weights::from_toml(text, "weights/default.toml")
+                .unwrap_or_else(|_| Weights::zero("none"))
+        });
+        &EMBEDDED
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights::embedded().clone()
+    }
+}
+
+impl std::fmt::Debug for Weights {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Weights")
+            .field("name", &self.name)
+            .field("provenance", &self.provenance)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_halves_do_not_disturb_each_other() {
+        for (midgame, endgame) in [(1, -1), (-1, 1), (-70_000, 123_456), (5, 0), (-5, 0)] {
+            let mut packed = Packed::new(midgame, endgame) * 3;
+            packed += Packed::new(-midgame, -endgame);
+            assert_eq!(packed.midgame(), 2 * midgame);
+            assert_eq!(packed.endgame(), 2 * endgame);
+        }
+    }
+
+    #[test]
+    fn genes_round_trip() {
+        let weights = Weights::default();
+        let mut copy = Weights::zero("copy");
+        copy.set_genes(&weights.genes());
+        assert_eq!(copy.genes(), weights.genes());
+    }
+}

@@ -1,0 +1,395 @@
+//! Weights as a TOML file.
+//!
+//! ```toml
+//! name = "Finch"
+//!
+//! [provenance]          # free words about where the values come from
+//! source = "hand-set"
+//!
+//! [material]            # one table per family
+//! pawn = [82, 104]      # midgame and endgame
+//! tempo = 12            # the same in both
+//!
+//! [pieces]
+//! knight_mobility = [-40, [-20, -25], 0, 5, 10, 15, 20, 24, 28]
+//! ```
+//!
+//! A term that a file does not name weighs nothing, which is how a paper's six numbers make a
+//! whole evaluator; a file that names no term at all is a mistake. Every error tells file,
+//! line and term, because the reader is a person with an editor open.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::path::Path;
+
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::terms::{Family, TERMS, Term, TermInfo};
+use super::weights::{Value, Weights};
+
+/// Why a weights file is refused.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{file}{}{}: {problem}", at_line(.line), of_term(.term))]
+pub struct WeightsError {
+    pub file: String,
+    /// Counted from 1; unknown when the file cannot be read at all.
+    pub line: Option<usize>,
+    pub term: Option<String>,
+    pub problem: WeightsProblem,
+}
+
+fn at_line(line: &Option<usize>) -> String {
+    line.map_or(String::new(), |line| format!(":{line}"))
+}
+
+fn of_term(term: &Option<String>) -> String {
+    term.as_ref().map_or(String::new(), |term| format!(": {term}"))
+}
+
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum WeightsProblem {
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("not UTF-8 text")]
+    NotText,
+    #[error("no term is given a weight")]
+    Empty,
+    #[error("not TOML: {0}")]
+    Syntax(String),
+    #[error("no such family; the families are {}", family_keys())]
+    UnknownFamily,
+    #[error("no such term in this family{}", .belongs.map_or(String::new(), |key| format!("; it belongs under [{key}]")))]
+    UnknownTerm { belongs: Option<&'static str> },
+    #[error("{found} values where the term has {expected}")]
+    WrongLength { expected: usize, found: usize },
+    #[error("{found} where {expected} is expected")]
+    WrongType {
+        expected: &'static str,
+        found: &'static str,
+    },
+    #[error("{0} is not a finite number")]
+    NotFinite(String),
+    #[error("{value} is outside the bounds {low}..={high}")]
+    OutOfBounds { value: f64, low: i32, high: i32 },
+}
+
+fn family_keys() -> String {
+    let keys: Vec<_> = Family::ALL.iter().map(|family| family.key()).collect();
+    keys.join(", ")
+}
+
+impl Weights {
+    /// Reads a weights file.
+    pub fn load(path: &Path) -> Result<Weights, WeightsError> {
+        let file = path.display().to_string();
+        let fail = |line, problem| WeightsError {
+            file: file.clone(),
+            line,
+            term: None,
+            problem,
+        };
+        let bytes = std::fs::read(path)
+            .map_err(|error| fail(None, WeightsProblem::Unreadable(error.to_string())))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let valid = &bytes[..error.valid_up_to()];
+            let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+            fail(Some(line), WeightsProblem::NotText)
+        })?;
+        Weights::from_toml(text, &file)
+    }
+
+    /// Reads the text of a weights file; `file` is what errors call it.
+    pub fn from_toml(text: &str, file: &str) -> Result<Weights, WeightsError> {
+        Reader { text, file }.read()
+    }
+
+    /// The text of a weights file: every term that weighs something, in the order of the list,
+    /// each under its meaning.
+    pub fn to_toml(&self) -> String {
+        let mut text = format!("name = {}\n", quoted(&self.name));
+        if !self.provenance.is_empty() {
+            text.push_str("\n[provenance]\n");
+            for (key, value) in &self.provenance {
+                let _ = writeln!(text, "{} = {}", bare_or_quoted(key), quoted(value));
+            }
+        }
+        for &family in Family::ALL.iter().filter(|family| self.uses(**family)) {
+            let _ = write!(text, "\n# {}\n[{}]\n", family.meaning().trim(), family.key());
+            for info in TERMS.iter().filter(|info| info.family == family) {
+                self.write_term(info, &mut text);
+            }
+        }
+        text
+    }
+
+    fn write_term(&self, info: &TermInfo, text: &mut String) {
+        let values = self.values(info);
+        if values.iter().all(|value| *value == Value::default()) {
+            return;
+        }
+        let _ = writeln!(text, "# {}", info.meaning.trim());
+        if let [value] = values[..] {
+            let _ = writeln!(text, "{} = {}", info.name, written(value));
+            return;
+        }
+        let _ = writeln!(text, "{} = [", info.name);
+        let written: Vec<_> = values.into_iter().map(written).collect();
+        let width = written.iter().map(String::len).max().unwrap_or(0);
+        for row in written.chunks(row_length(info.length)) {
+            let cells: Vec<_> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
+            let _ = writeln!(text, "    {},", cells.join(", "));
+        }
+        text.push_str("]\n");
+    }
+
+    /// Writes the file whole or not at all.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".tmp");
+        std::fs::write(&temporary, self.to_toml())?;
+        std::fs::rename(&temporary, path)
+    }
+}
+
+/// Tables of squares read as diagrams: eight files, or four for the king.
+fn row_length(length: usize) -> usize {
+    if length == 32 { 4 } else { 8 }
+}
+
+fn written(value: Value) -> String {
+    if value.midgame == value.endgame {
+        format!("{}", value.midgame)
+    } else {
+        format!("[{}, {}]", value.midgame, value.endgame)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn bare_or_quoted(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(bare) {
+        key.to_owned()
+    } else {
+        quoted(key)
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Reader<'_> {
+    fn read(&self) -> Result<Weights, WeightsError> {
+        let document = DeTable::parse(self.text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let message = error.message().lines().next().unwrap_or_default();
+            let term = self.term_around(span.start);
+            self.fail(span, term, WeightsProblem::Syntax(message.to_owned()))
+        })?;
+        let mut weights = Weights::zero(self.file);
+        let mut terms = 0;
+        for (key, value) in document.get_ref() {
+            match key.get_ref().as_ref() {
+                "name" => weights.name = self.word(key.get_ref(), value)?,
+                "provenance" => weights.provenance = self.provenance(value)?,
+                name => {
+                    let family = Family::ALL.iter().find(|family| family.key() == name);
+                    let family = *family.ok_or_else(|| {
+                        self.fail(key.span(), Some(name), WeightsProblem::UnknownFamily)
+                    })?;
+                    terms += self.family(family, value, &mut weights)?;
+                }
+            }
+        }
+        if terms == 0 {
+            return Err(self.fail(0..0, None, WeightsProblem::Empty));
+        }
+        Ok(weights)
+    }
+
+    fn provenance(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Vec<(String, String)>, WeightsError> {
+        let table = self.table("provenance", value)?;
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let word = |key: &str, value| Ok((key.to_owned(), self.word(key, value)?));
+        entries
+            .into_iter()
+            .map(|(key, value)| word(key.get_ref(), value))
+            .collect()
+    }
+
+    /// Reads one family's table; answers how many terms it named.
+    fn family(
+        &self,
+        family: Family,
+        value: &Spanned<DeValue<'_>>,
+        weights: &mut Weights,
+    ) -> Result<usize, WeightsError> {
+        let table = self.table(family.key(), value)?;
+        for (key, value) in table {
+            let name = key.get_ref();
+            let known = TermInfo::named(name);
+            let info = known.filter(|info| info.family == family).ok_or_else(|| {
+                let belongs = known.map(|info| info.family.key());
+                self.fail(key.span(), Some(name), WeightsProblem::UnknownTerm { belongs })
+            })?;
+            let values = self.values(info, value)?;
+            weights.set_all(info, info.terms().zip(values));
+        }
+        Ok(table.len())
+    }
+
+    fn values(
+        &self,
+        info: &TermInfo,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Vec<Value>, WeightsError> {
+        if info.length == 1 {
+            return Ok(vec![self.value(info, value)?]);
+        }
+        let array = self.array(info, "an array of values", value)?;
+        if array.len() != info.length {
+            let problem = WeightsProblem::WrongLength {
+                expected: info.length,
+                found: array.len(),
+            };
+            return Err(self.fail(value.span(), Some(info.name), problem));
+        }
+        array.iter().map(|entry| self.value(info, entry)).collect()
+    }
+
+    /// A number for both phases, or a pair.
+    fn value(&self, info: &TermInfo, value: &Spanned<DeValue<'_>>) -> Result<Value, WeightsError> {
+        if !value.get_ref().is_array() {
+            return Ok(Value::both(self.number(info, value)?));
+        }
+        let array = self.array(info, "a number or a pair", value)?;
+        let pair: Vec<_> = array.iter().collect();
+        let [midgame, endgame] = pair[..] else {
+            let problem = WeightsProblem::WrongLength {
+                expected: 2,
+                found: pair.len(),
+            };
+            return Err(self.fail(value.span(), Some(info.name), problem));
+        };
+        Ok(Value {
+            midgame: self.number(info, midgame)?,
+            endgame: self.number(info, endgame)?,
+        })
+    }
+
+    fn number(&self, info: &TermInfo, value: &Spanned<DeValue<'_>>) -> Result<f64, WeightsError> {
+        let fail = |problem| Err(self.fail(value.span(), Some(info.name), problem));
+        let written = match value.get_ref() {
+            DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
+            DeValue::Float(float) => float.as_str(),
+            other => {
+                return fail(WeightsProblem::WrongType {
+                    expected: "a decimal number",
+                    found: other.type_str(),
+                });
+            }
+        };
+        let number: f64 = written.parse().unwrap_or(f64::NAN);
+        if !number.is_finite() {
+            return fail(WeightsProblem::NotFinite(written.to_owned()));
+        }
+        let (low, high) = (info.low, info.high);
+        if number < f64::from(low) || number > f64::from(high) {
+            let value = number;
+            return fail(WeightsProblem::OutOfBounds { value, low, high });
+        }
+        Ok(number)
+    }
+
+    fn array<'v, 'i>(
+        &self,
+        info: &TermInfo,
+        expected: &'static str,
+        value: &'v Spanned<DeValue<'i>>,
+    ) -> Result<&'v DeArray<'i>, WeightsError> {
+        value.get_ref().as_array().ok_or_else(|| {
+            let found = value.get_ref().type_str();
+            let problem = WeightsProblem::WrongType { expected, found };
+            self.fail(value.span(), Some(info.name), problem)
+        })
+    }
+
+    fn table<'v, 'i>(
+        &self,
+        name: &str,
+        value: &'v Spanned<DeValue<'i>>,
+    ) -> Result<&'v DeTable<'i>, WeightsError> {
+        value.get_ref().as_table().ok_or_else(|| {
+            let found = value.get_ref().type_str();
+            let problem = WeightsProblem::WrongType {
+                expected: "a table",
+                found,
+            };
+            self.fail(value.span(), Some(name), problem)
+        })
+    }
+
+    fn word(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Result<String, WeightsError> {
+        let word = value.get_ref().as_str().map(str::to_owned);
+        word.ok_or_else(|| {
+            let found = value.get_ref().type_str();
+            let problem = WeightsProblem::WrongType {
+                expected: "a string",
+                found,
+            };
+            self.fail(value.span(), Some(name), problem)
+        })
+    }
+
+    fn fail(
+        &self,
+        span: Range<usize>,
+        term: Option<&str>,
+        problem: WeightsProblem,
+    ) -> WeightsError {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        WeightsError {
+            file: self.file.to_owned(),
+            line: Some(1 + before.iter().filter(|byte| **byte == b'\n').count()),
+            term: term.map(str::to_owned),
+            problem,
+        }
+    }
+
+    /// The key whose value a syntax error most likely sits in: the last one begun before it.
+    fn term_around(&self, offset: usize) -> Option<&str> {
+        let end = self.text.get(offset..)?.find('\n').map_or(self.text.len(), |at| offset + at);
+        let line = self.text.get(..end)?.lines().rfind(|line| line.contains('='))?;
+        let key = line.split('=').next()?.trim();
+        TermInfo::named(key).map(|info| info.name)
+    }
+}
+
+/// A weight two files disagree on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    pub term: Term,
+    pub left: Value,
+    pub right: Value,
+}
+
+/// Every weight two sets disagree on, in the order of the list.
+pub fn differences(left: &Weights, right: &Weights) -> Vec<Difference> {
+    let terms = TERMS.iter().flat_map(TermInfo::terms);
+    let compared = terms.map(|term| Difference {
+        term,
+        left: left.get(term),
+        right: right.get(term),
+    });
+    compared.filter(|difference| difference.left != difference.right).collect()
+}
