@@ -1,4 +1,18 @@
 //! Finch: a UCI chess engine that evolves its own evaluation.
+//!
+//! The map of the house, in the order a move takes through it:
+//!
+//! - [`cli`]: the command line, one file per subcommand; without one it starts [`uci`]
+//! - [`uci`]: the protocol of chess GUIs: session, commands, options, printing
+//! - [`position`]: shakmaty's board with incremental keys, staged move generation, exchanges,
+//!   and the game so far
+//! - [`search`]: iterative deepening alpha-beta on a pool of threads with one shared table
+//! - [`eval`]: the evaluation: a list of terms whose weights are lines of TOML
+//! - [`bench`]: fixed positions at a fixed depth, the signature of how Finch plays
 
+pub mod bench;
+pub mod cli;
 pub mod eval;
 pub mod position;
+pub mod search;
+pub mod uci;

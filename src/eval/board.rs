@@ -31,7 +31,11 @@ pub trait Side {
     /// The squares of a rank counted from this side, from 0.
     #[inline(always)]
     fn rank_squares(rank: u32) -> Bitboard {
-        let row = if Self::COLOR.is_white() { rank } else { 7 - rank };
+        let row = if Self::COLOR.is_white() {
+            rank
+        } else {
+            7 - rank
+        };
         Bitboard(0xff << (8 * row))
     }
 

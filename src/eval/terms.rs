@@ -204,7 +204,11 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for (line, info) in TERMS.iter().enumerate() {
-            assert!(TERMS[..line].iter().all(|other| other.name != info.name), "{}", info.name);
+            assert!(
+                TERMS[..line].iter().all(|other| other.name != info.name),
+                "{}",
+                info.name
+            );
         }
     }
 

@@ -137,7 +137,11 @@ impl Weights {
         let mut lines = TERMS.iter().filter(|info| info.family == family);
         let used = lines.any(|info| info.terms().any(|term| self.packed(term) != Packed::ZERO));
         let bit = 1 << family as u32;
-        self.families = if used { self.families | bit } else { self.families & !bit };
+        self.families = if used {
+            self.families | bit
+        } else {
+            self.families & !bit
+        };
     }
 
     /// All values of a term, in centipawns.

@@ -45,7 +45,8 @@ fn at_line(line: &Option<usize>) -> String {
 }
 
 fn of_term(term: &Option<String>) -> String {
-    term.as_ref().map_or(String::new(), |term| format!(": {term}"))
+    term.as_ref()
+        .map_or(String::new(), |term| format!(": {term}"))
 }
 
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -116,7 +117,12 @@ impl Weights {
             }
         }
         for &family in Family::ALL.iter().filter(|family| self.uses(**family)) {
-            let _ = write!(text, "\n# {}\n[{}]\n", family.meaning().trim(), family.key());
+            let _ = write!(
+                text,
+                "\n# {}\n[{}]\n",
+                family.meaning().trim(),
+                family.key()
+            );
             for info in TERMS.iter().filter(|info| info.family == family) {
                 self.write_term(info, &mut text);
             }
@@ -240,7 +246,11 @@ impl Reader<'_> {
             let known = TermInfo::named(name);
             let info = known.filter(|info| info.family == family).ok_or_else(|| {
                 let belongs = known.map(|info| info.family.key());
-                self.fail(key.span(), Some(name), WeightsProblem::UnknownTerm { belongs })
+                self.fail(
+                    key.span(),
+                    Some(name),
+                    WeightsProblem::UnknownTerm { belongs },
+                )
             })?;
             let values = self.values(info, value)?;
             weights.set_all(info, info.terms().zip(values));
@@ -368,8 +378,16 @@ impl Reader<'_> {
 
     /// The key whose value a syntax error most likely sits in: the last one begun before it.
     fn term_around(&self, offset: usize) -> Option<&str> {
-        let end = self.text.get(offset..)?.find('\n').map_or(self.text.len(), |at| offset + at);
-        let line = self.text.get(..end)?.lines().rfind(|line| line.contains('='))?;
+        let end = self
+            .text
+            .get(offset..)?
+            .find('\n')
+            .map_or(self.text.len(), |at| offset + at);
+        let line = self
+            .text
+            .get(..end)?
+            .lines()
+            .rfind(|line| line.contains('='))?;
         let key = line.split('=').next()?.trim();
         TermInfo::named(key).map(|info| info.name)
     }
@@ -391,5 +409,7 @@ pub fn differences(left: &Weights, right: &Weights) -> Vec<Difference> {
         left: left.get(term),
         right: right.get(term),
     });
-    compared.filter(|difference| difference.left != difference.right).collect()
+    compared
+        .filter(|difference| difference.left != difference.right)
+        .collect()
 }

@@ -75,8 +75,14 @@ impl Position {
     /// missing; wrong castling rights, a meaningless en-passant square and checks that no
     /// legal game reaches are tolerated, as GUIs send all of them.
     pub fn from_fen(fen: &str) -> Result<Position, FenError> {
+        Position::from_fen_in_mode(fen, None)
+    }
+
+    /// The same, with castling read and written as `mode` has it; `None` finds out from where
+    /// the rooks stand.
+    pub fn from_fen_in_mode(fen: &str, mode: Option<CastlingMode>) -> Result<Position, FenError> {
         let setup = fen.parse::<Fen>()?.into_setup();
-        let mode = CastlingMode::detect(&setup);
+        let mode = mode.unwrap_or_else(|| CastlingMode::detect(&setup));
         let chess = Chess::from_setup(setup, mode)
             .or_else(PositionError::ignore_invalid_castling_rights)
             .or_else(PositionError::ignore_invalid_ep_square)

@@ -1,0 +1,63 @@
+//! The benchmark: fixed positions at a fixed depth. The number of nodes is the engine's
+//! signature: a change that should not alter play leaves it alone.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::eval::Weights;
+use crate::position::{Game, Position};
+use crate::search::clock::Limits;
+use crate::search::{Control, Memory, Request, Search, Silent, Table};
+
+const DEPTH: i32 = 12;
+const HASH_MEBIBYTES: usize = 16;
+
+pub struct Benchmark {
+    pub nodes: u64,
+    pub elapsed: Duration,
+}
+
+impl Benchmark {
+    pub fn nodes_per_second(&self) -> u64 {
+        (self.nodes as f64 / self.elapsed.as_secs_f64().max(1e-9)) as u64
+    }
+}
+
+impl fmt::Display for Benchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} nodes {} nps", self.nodes, self.nodes_per_second())
+    }
+}
+
+/// The positions, from games that Stockfish played against itself after random openings.
+pub fn positions() -> impl Iterator<Item = Position> {
+    include_str!("bench.epd")
+        .lines()
+        .filter_map(|fen| Position::from_fen(fen).ok())
+}
+
+/// Searches every position with a fresh table, on this thread alone.
+pub fn run(weights: &Arc<Weights>) -> Benchmark {
+    let started = Instant::now();
+    let nodes = positions().map(|position| search(position, weights)).sum();
+    Benchmark {
+        nodes,
+        elapsed: started.elapsed(),
+    }
+}
+
+fn search(position: Position, weights: &Arc<Weights>) -> u64 {
+    let limits = Limits {
+        depth: Some(DEPTH),
+        ..Limits::default()
+    };
+    let request = Request::new(Game::new(position), limits, weights.clone());
+    let Ok(table) = Table::new(HASH_MEBIBYTES) else {
+        return 0;
+    };
+    let mut memory = Memory::new(weights.clone());
+    Search::new(&request, &table, &Control::new(1), &Silent, &mut memory, 0)
+        .run()
+        .nodes
+}

@@ -1,0 +1,56 @@
+//! The command line: one file per subcommand.
+
+mod bench;
+mod params;
+mod perft;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+
+use crate::eval::Weights;
+use crate::uci;
+
+/// A UCI chess engine that evolves its own evaluation.
+///
+/// Without a command Finch speaks UCI, as chess GUIs expect.
+#[derive(Parser)]
+#[command(version, about)]
+pub struct Arguments {
+    /// Weights to evaluate with, instead of the ones built in.
+    #[arg(long, global = true, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Speak UCI (the default).
+    Uci,
+    /// Search fixed positions; the node count is the engine's signature.
+    Bench(bench::Arguments),
+    /// Count the leaves of the legal move tree.
+    Perft(perft::Arguments),
+    /// Print the search constants in OpenBench's SPSA format.
+    Params,
+}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let weights = Arc::new(match &self.weights {
+            Some(path) => Weights::load(path)?,
+            None => Weights::default(),
+        });
+        match self.command.unwrap_or(Command::Uci) {
+            Command::Uci => uci::run(weights),
+            Command::Bench(arguments) => arguments.run(&weights),
+            Command::Perft(arguments) => arguments.run(),
+            Command::Params => {
+                params::print();
+                Ok(())
+            }
+        }
+    }
+}

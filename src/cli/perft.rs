@@ -1,0 +1,33 @@
+//! `finch perft DEPTH [FEN]`: checks move generation against known counts.
+
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::position::{Position, movegen};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// How many plies deep.
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    depth: u32,
+    /// Where to start; the initial position if left out.
+    #[arg(value_name = "FEN", num_args = 0.., trailing_var_arg = true)]
+    fen: Vec<String>,
+}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let fen = self.fen.join(" ");
+        let position = match fen.as_str() {
+            "" => Position::default(),
+            fen => Position::from_fen(fen).with_context(|| format!("the position '{fen}'"))?,
+        };
+        let started = Instant::now();
+        let leaves = movegen::perft(&position, self.depth);
+        let seconds = started.elapsed().as_secs_f64();
+        println!("{leaves} leaves at depth {} in {seconds:.2} s", self.depth);
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! How long to think.
+//!
+//! Two limits: the soft one is asked between iterations and moves with the search's own doubts
+//! (an unstable best move, a falling score, effort spread over many moves); the hard one is
+//! asked all the time and never moves. Both leave the overhead that GUI and wire need.
+
+use std::time::{Duration, Instant};
+
+use super::params;
+
+/// What `go` asked for. Everything absent means: until told to stop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub depth: Option<i32>,
+    pub nodes: Option<u64>,
+    /// Mate in this many moves ends the search.
+    pub mate: Option<u32>,
+    pub move_time: Option<Duration>,
+    /// The mover's clock; zero when the GUI says it has run out.
+    pub remaining: Option<Duration>,
+    pub increment: Duration,
+    pub moves_to_go: Option<u32>,
+    pub infinite: bool,
+    pub ponder: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Clock {
+    started: Instant,
+    soft: Option<Duration>,
+    hard: Option<Duration>,
+}
+
+/// What the search thinks of its best move after an iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Confidence {
+    /// Iterations in a row with the same best move.
+    pub stable_iterations: u32,
+    /// How far the score fell since the iteration before, in centipawns.
+    pub score_drop: i32,
+    /// Share of all nodes spent on the best move, from 0 to 1.
+    pub best_move_share: f64,
+}
+
+const SMALLEST: Duration = Duration::from_millis(1);
+
+impl Clock {
+    pub fn new(limits: &Limits, overhead: Duration, started: Instant) -> Clock {
+        if let Some(move_time) = limits.move_time {
+            let budget = move_time.saturating_sub(overhead).max(SMALLEST);
+            return Clock {
+                started,
+                soft: None,
+                hard: Some(budget),
+            };
+        }
+        let Some(remaining) = limits.remaining else {
+            return Clock {
+                started,
+                soft: None,
+                hard: None,
+            };
+        };
+        let (soft, hard) = plan(limits, remaining, overhead);
+        Clock {
+            started,
+            soft: Some(soft),
+            hard: Some(hard),
+        }
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub fn is_timed(&self) -> bool {
+        self.hard.is_some()
+    }
+
+    pub fn past_hard_limit(&self) -> bool {
+        self.hard.is_some_and(|hard| self.elapsed() >= hard)
+    }
+
+    /// Whether another iteration is not worth starting.
+    pub fn past_soft_limit(&self, confidence: &Confidence) -> bool {
+        self.soft
+            .is_some_and(|soft| self.elapsed() >= soft.mul_f64(doubt(confidence)))
+    }
+}
+
+fn plan(limits: &Limits, remaining: Duration, overhead: Duration) -> (Duration, Duration) {
+    let usable = remaining.saturating_sub(overhead).max(SMALLEST);
+    let per_mille = |duration: Duration, share: i32| duration.mul_f64(f64::from(share) / 1000.0);
+    let increment = per_mille(limits.increment, params::time_increment_share());
+
+    let (soft, hard) = match limits.moves_to_go {
+        Some(moves) if moves > 0 => {
+            // Overhead is paid at each of the moves still to go.
+            let moves = moves.min(50);
+            let usable = usable
+                .saturating_sub(overhead * (moves - 1))
+                .max(usable / 4);
+            let share = usable / moves + increment;
+            (share.mul_f64(0.8), share * 4)
+        }
+        _ => {
+            let soft = per_mille(usable, params::time_share()) + increment;
+            (soft, soft * 4)
+        }
+    };
+    let most = match limits.moves_to_go {
+        Some(1) => usable.mul_f64(0.9),
+        _ => per_mille(usable, params::time_hard_share()),
+    };
+    let hard = hard.min(most).max(SMALLEST);
+    (soft.min(hard), hard)
+}
+
+/// Factor on the soft limit: below one when the choice is clear, above when it is not.
+fn doubt(confidence: &Confidence) -> f64 {
+    const BY_STABILITY: [f64; 5] = [1.9, 1.25, 0.95, 0.8, 0.7];
+    let stability = BY_STABILITY[(confidence.stable_iterations as usize).min(4)];
+    let trend = (1.0 + f64::from(confidence.score_drop) / 90.0).clamp(0.8, 1.6);
+    let effort = (1.65 - confidence.best_move_share).clamp(0.6, 1.5);
+    stability * trend * effort
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OVERHEAD: Duration = Duration::from_millis(10);
+
+    fn planned(remaining: u64, increment: u64, moves_to_go: Option<u32>) -> (Duration, Duration) {
+        let limits = Limits {
+            increment: Duration::from_millis(increment),
+            moves_to_go,
+            ..Limits::default()
+        };
+        plan(&limits, Duration::from_millis(remaining), OVERHEAD)
+    }
+
+    #[test]
+    fn no_plan_uses_more_than_there_is() {
+        for remaining in [0, 1, 5, 20, 100, 1_000, 60_000] {
+            for increment in [0, 10, 1_000, 60_000] {
+                for moves_to_go in [None, Some(1), Some(2), Some(40)] {
+                    let (soft, hard) = planned(remaining, increment, moves_to_go);
+                    let most = Duration::from_millis(remaining.saturating_sub(10).max(1));
+                    assert!(
+                        soft <= hard && hard <= most,
+                        "{remaining}+{increment} {moves_to_go:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_move_before_the_control_may_use_most_of_the_clock() {
+        let (_, last) = planned(10_000, 0, Some(1));
+        let (_, first) = planned(10_000, 0, Some(40));
+        assert!(last > Duration::from_secs(8) && first < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn doubt_prolongs_and_certainty_shortens() {
+        let certain = Confidence {
+            stable_iterations: 9,
+            score_drop: -5,
+            best_move_share: 0.95,
+        };
+        let torn = Confidence {
+            stable_iterations: 0,
+            score_drop: 60,
+            best_move_share: 0.3,
+        };
+        assert!(doubt(&certain) < 0.6 && doubt(&torn) > 2.0);
+    }
+
+    #[test]
+    fn movetime_is_kept_but_for_the_overhead() {
+        let limits = Limits {
+            move_time: Some(Duration::from_millis(100)),
+            ..Limits::default()
+        };
+        let clock = Clock::new(&limits, OVERHEAD, Instant::now());
+        assert_eq!(clock.hard, Some(Duration::from_millis(90)));
+        assert_eq!(clock.soft, None);
+    }
+}

@@ -1,0 +1,249 @@
+//! Iterative deepening: one more ply each time, around the score found before.
+
+use std::time::Duration;
+
+use shakmaty::Move;
+
+use super::clock::Confidence;
+use super::negamax::Root;
+use super::score::{INFINITE, MATE, MAX_PLY, is_mate};
+use super::{Bound, Outcome, Report, Request, RootMove, Search, params};
+use crate::position::movegen;
+
+/// Lines of unfinished iterations and the move being looked at are only worth a person's
+/// attention when things take long.
+const SLOW: Duration = Duration::from_secs(3);
+
+pub(super) fn root_moves(request: &Request) -> Vec<RootMove> {
+    movegen::legal_moves(request.game.position())
+        .into_iter()
+        .filter(|m| request.only.is_empty() || request.only.contains(m))
+        .map(|m| RootMove {
+            m,
+            score: -INFINITE,
+            previous: -INFINITE,
+            seldepth: 0,
+            nodes: 0,
+            line: vec![m],
+        })
+        .collect()
+}
+
+impl RootMove {
+    /// The newest score there is: this iteration's, or the one before when it was broken off.
+    fn known_score(&self) -> i32 {
+        if self.score == -INFINITE {
+            self.previous
+        } else {
+            self.score
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Searches until a limit is reached or someone says stop.
+    pub fn run(&mut self) -> Outcome {
+        if !self.root_moves.is_empty() {
+            self.deepen();
+        }
+        self.control.publish(self.id, self.nodes);
+        self.outcome()
+    }
+
+    fn deepen(&mut self) {
+        let lines = self.request.multi_pv.clamp(1, self.root_moves.len());
+        let mut stable_iterations = 0;
+        let mut previous: Option<(Move, i32)> = None;
+
+        for depth in 1..=self.max_depth() {
+            self.root_depth = depth;
+            for root in &mut self.root_moves {
+                root.previous = root.score;
+                root.score = -INFINITE;
+            }
+            for pv_index in 0..lines {
+                self.pv_index = pv_index;
+                self.seldepth = 0;
+                self.aspirate();
+                if self.aborted {
+                    break;
+                }
+            }
+            if self.aborted {
+                self.report_change_of_mind(previous);
+                break;
+            }
+            self.completed_depth = depth;
+            if self.id != 0 {
+                continue;
+            }
+            for line in 0..lines {
+                self.report(line, Bound::Exact);
+            }
+            let best = &self.root_moves[0];
+            stable_iterations = match previous {
+                Some((m, _)) if m == best.m => stable_iterations + 1,
+                _ => 0,
+            };
+            let confidence = Confidence {
+                stable_iterations,
+                score_drop: previous.map_or(0, |(_, score)| score - best.score),
+                best_move_share: best.nodes as f64 / self.nodes.max(1) as f64,
+            };
+            previous = Some((best.m, best.score));
+            if self.is_done(&confidence) {
+                break;
+            }
+        }
+    }
+
+    fn max_depth(&self) -> i32 {
+        let deepest = MAX_PLY as i32 - 1;
+        self.request
+            .limits
+            .depth
+            .map_or(deepest, |depth| depth.clamp(1, deepest))
+    }
+
+    /// Whether the iteration just finished was the last one.
+    fn is_done(&self, confidence: &Confidence) -> bool {
+        let best = &self.root_moves[0];
+        let mate_found = self.request.limits.mate.is_some_and(|moves| {
+            is_mate(best.score) && MATE - best.score.abs() <= 2 * moves as i32
+        });
+        let waits = self.control.is_pondering() || self.request.limits.infinite;
+        let time_is_up = self.clock.past_soft_limit(confidence);
+        let no_choice = self.root_moves.len() == 1 && self.clock.is_timed();
+        mate_found || !waits && (time_is_up || no_choice)
+    }
+
+    /// Searches the root with a window around the score of the iteration before, wider each
+    /// time the score falls outside.
+    fn aspirate(&mut self) {
+        let expected = self.root_moves[self.pv_index].previous;
+        let mut width = params::aspiration_width();
+        let (mut alpha, mut beta) = if self.root_depth >= 4 && !is_mate(expected) {
+            (expected - width, expected + width)
+        } else {
+            (-INFINITE, INFINITE)
+        };
+        let mut depth = self.root_depth;
+        let position = self.request.game.position().clone();
+
+        loop {
+            let score = self.negamax::<Root>(&position, 0, alpha, beta, depth, false);
+            // A stable sort keeps the order of moves that were not resolved this time.
+            self.root_moves[self.pv_index..].sort_by_key(|root| -root.score);
+            if self.aborted {
+                return;
+            }
+            if score <= alpha {
+                self.report_if_slow(Bound::Upper);
+                beta = (alpha + beta) / 2;
+                alpha = (score - width).max(-INFINITE);
+                depth = self.root_depth;
+            } else if score >= beta {
+                self.report_if_slow(Bound::Lower);
+                beta = (score + width).min(INFINITE);
+                if !is_mate(score) {
+                    depth = (depth - 1).max(self.root_depth - 3).max(1);
+                }
+            } else {
+                return;
+            }
+            width += width / 2;
+            if width > 600 {
+                (alpha, beta) = (-INFINITE, INFINITE);
+            }
+        }
+    }
+
+    fn report_if_slow(&self, bound: Bound) {
+        if self.id == 0 && self.clock.elapsed() >= SLOW {
+            self.report(self.pv_index, bound);
+        }
+    }
+
+    /// A broken-off iteration may already have found a better move; the last line a GUI sees
+    /// must begin with the move played.
+    fn report_change_of_mind(&self, previous: Option<(Move, i32)>) {
+        let best = &self.root_moves[0];
+        if self.id == 0 && previous.is_some_and(|(m, _)| m != best.m) {
+            self.report(0, Bound::Exact);
+        }
+    }
+
+    fn report(&self, line: usize, bound: Bound) {
+        self.control.publish(self.id, self.nodes);
+        self.observer.report(&self.describe(line, bound));
+    }
+
+    fn describe(&self, line: usize, bound: Bound) -> Report {
+        let root = &self.root_moves[line];
+        Report {
+            depth: self.root_depth,
+            seldepth: root.seldepth,
+            multi_pv: line + 1,
+            score: root.known_score(),
+            bound,
+            nodes: self.control.nodes(),
+            hashfull: self.table.hashfull(),
+            elapsed: self.clock.elapsed(),
+            line: root.line.clone(),
+        }
+    }
+
+    pub(super) fn best_line(&self) -> Option<Report> {
+        (!self.root_moves.is_empty()).then(|| self.describe(0, Bound::Exact))
+    }
+
+    pub(super) fn announce_root_move(&self, m: Move, number: usize) {
+        if self.id == 0 && self.clock.elapsed() >= SLOW {
+            self.observer
+                .current_move(self.root_depth, m, number + self.pv_index);
+        }
+    }
+
+    pub(super) fn is_settled_at_root(&self, m: Move) -> bool {
+        !self.root_moves[self.pv_index..]
+            .iter()
+            .any(|root| root.m == m)
+    }
+
+    /// Keeps what a root move was worth. A move that did not beat the best one has no known
+    /// score; the sort then leaves it in its place behind.
+    pub(super) fn record_root_move(&mut self, m: Move, is_best: bool, score: i32, nodes: u64) {
+        let seldepth = self.seldepth;
+        let line = self.ply(1).line.clone();
+        let pv_index = self.pv_index;
+        let Some(root) = self.root_moves[pv_index..]
+            .iter_mut()
+            .find(|root| root.m == m)
+        else {
+            return;
+        };
+        root.nodes += nodes;
+        if is_best {
+            root.score = score;
+            root.seldepth = seldepth;
+            root.line.clear();
+            root.line.push(m);
+            root.line.extend(line);
+        } else {
+            root.score = -INFINITE;
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        let Some(root) = self.root_moves.first() else {
+            return Outcome::default();
+        };
+        Outcome {
+            best: Some(root.m),
+            ponder: root.line.get(1).copied(),
+            score: root.known_score(),
+            depth: self.completed_depth,
+            nodes: self.nodes,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Which move to try next. Moves are made stage by stage, so that a cut-off by the table move
+//! or a good capture never pays for generating and sorting the rest.
+
+use arrayvec::ArrayVec;
+use shakmaty::{Color, Move, Role};
+
+use super::history::{Context, History};
+use crate::position::movegen::{self, PackedMove, Stage as Generated};
+use crate::position::{Position, exchange_value, see_at_least};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    TableMove,
+    GenerateCaptures,
+    GoodCaptures,
+    Refutations,
+    GenerateQuiets,
+    Quiets,
+    BadCaptures,
+    Done,
+}
+
+#[derive(Clone, Copy)]
+struct Scored {
+    m: Move,
+    score: i32,
+}
+
+/// Quiet moves that refuted siblings: two killers and the counter of the move before.
+pub type Refutations = [PackedMove; 3];
+
+pub struct Picker {
+    stage: Stage,
+    table_move: Option<Move>,
+    refutations: ArrayVec<Move, 3>,
+    next_refutation: usize,
+    moves: ArrayVec<Scored, 256>,
+    bad_captures: ArrayVec<Move, 64>,
+    next: usize,
+    next_bad: usize,
+    tactical_only: bool,
+    skip_quiets: bool,
+    /// A capture is good when its exchange wins at least this.
+    threshold: i32,
+}
+
+impl Picker {
+    /// All legal moves, best guesses first.
+    pub fn new(position: &Position, table_move: PackedMove, refutations: &Refutations) -> Picker {
+        let table_move = table_move.unpack(position);
+        let mut picker = Picker::empty(table_move);
+        for packed in refutations {
+            if let Some(m) = packed.unpack(position)
+                && !is_tactical(m)
+                && Some(m) != table_move
+                && !picker.refutations.contains(&m)
+            {
+                picker.refutations.push(m);
+            }
+        }
+        picker
+    }
+
+    /// Captures and queen promotions whose exchange wins at least `threshold`.
+    pub fn tactical(position: &Position, table_move: PackedMove, threshold: i32) -> Picker {
+        let table_move = table_move
+            .unpack(position)
+            .filter(|m| is_tactical(*m) && see_at_least(position, *m, threshold));
+        Picker {
+            tactical_only: true,
+            threshold,
+            ..Picker::empty(table_move)
+        }
+    }
+
+    fn empty(table_move: Option<Move>) -> Picker {
+        Picker {
+            stage: Stage::TableMove,
+            table_move,
+            refutations: ArrayVec::new(),
+            next_refutation: 0,
+            moves: ArrayVec::new(),
+            bad_captures: ArrayVec::new(),
+            next: 0,
+            next_bad: 0,
+            tactical_only: false,
+            skip_quiets: false,
+            threshold: 0,
+        }
+    }
+
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// From now on only captures are of interest.
+    pub fn skip_quiets(&mut self) {
+        self.skip_quiets = true;
+    }
+
+    pub fn next(
+        &mut self,
+        position: &Position,
+        history: &History,
+        context: &Context,
+    ) -> Option<Move> {
+        loop {
+            match self.stage {
+                Stage::TableMove => {
+                    self.stage = Stage::GenerateCaptures;
+                    if self.table_move.is_some() {
+                        return self.table_move;
+                    }
+                }
+                Stage::GenerateCaptures => {
+                    self.generate_captures(position, history);
+                    self.stage = Stage::GoodCaptures;
+                }
+                Stage::GoodCaptures => match self.next_good_capture(position) {
+                    Some(m) => return Some(m),
+                    None if self.tactical_only => self.stage = Stage::Done,
+                    None => self.stage = Stage::Refutations,
+                },
+                Stage::Refutations => match self.next_refutation() {
+                    Some(m) => return Some(m),
+                    None => self.stage = Stage::GenerateQuiets,
+                },
+                Stage::GenerateQuiets => {
+                    if !self.skip_quiets {
+                        self.generate_quiets(position, history, context);
+                    }
+                    self.stage = Stage::Quiets;
+                }
+                Stage::Quiets => match self.next_quiet() {
+                    Some(m) => return Some(m),
+                    None => self.stage = Stage::BadCaptures,
+                },
+                Stage::BadCaptures => match self.bad_captures.get(self.next_bad) {
+                    Some(m) => {
+                        self.next_bad += 1;
+                        return Some(*m);
+                    }
+                    None => self.stage = Stage::Done,
+                },
+                Stage::Done => return None,
+            }
+        }
+    }
+
+    fn generate_captures(&mut self, position: &Position, history: &History) {
+        let (us, table_move, moves) = (position.turn(), self.table_move, &mut self.moves);
+        movegen::generate(position, Generated::Tactical, |m| {
+            if Some(m) != table_move {
+                let score = capture_score(us, m, history);
+                moves.push(Scored { m, score });
+            }
+        });
+    }
+
+    fn generate_quiets(&mut self, position: &Position, history: &History, context: &Context) {
+        self.moves.clear();
+        self.next = 0;
+        let (us, table_move) = (position.turn(), self.table_move);
+        let (refutations, moves) = (&self.refutations, &mut self.moves);
+        movegen::generate(position, Generated::Quiet, |m| {
+            if Some(m) != table_move && !refutations.contains(&m) {
+                let score = history.quiet(us, m, context);
+                moves.push(Scored { m, score });
+            }
+        });
+    }
+
+    fn next_good_capture(&mut self, position: &Position) -> Option<Move> {
+        while let Some(m) = self.pop_best() {
+            if see_at_least(position, m, self.threshold) {
+                return Some(m);
+            }
+            // Losing captures beyond any sensible number are not worth keeping apart.
+            if !self.tactical_only && self.bad_captures.try_push(m).is_err() {
+                return Some(m);
+            }
+        }
+        None
+    }
+
+    fn next_refutation(&mut self) -> Option<Move> {
+        if self.skip_quiets {
+            return None;
+        }
+        let m = self.refutations.get(self.next_refutation).copied();
+        self.next_refutation += 1;
+        m
+    }
+
+    fn next_quiet(&mut self) -> Option<Move> {
+        if self.skip_quiets {
+            None
+        } else {
+            self.pop_best()
+        }
+    }
+
+    /// One step of a selection sort: most nodes end long before the list is sorted.
+    fn pop_best(&mut self) -> Option<Move> {
+        let rest = self.moves.get_mut(self.next..)?;
+        let (best, _) = rest.iter().enumerate().reduce(|best, other| {
+            if other.1.score > best.1.score {
+                other
+            } else {
+                best
+            }
+        })?;
+        rest.swap(0, best);
+        self.next += 1;
+        Some(rest[0].m)
+    }
+}
+
+/// Captures and queen promotions: what the tactical stage generates.
+#[inline]
+pub fn is_tactical(m: Move) -> bool {
+    m.is_capture() || m.promotion() == Some(Role::Queen)
+}
+
+/// Most valuable victim first, history among equals; under-promotions at the end.
+fn capture_score(us: Color, m: Move, history: &History) -> i32 {
+    let promotion = match m.promotion() {
+        Some(Role::Queen) => exchange_value(Role::Queen),
+        Some(_) => -exchange_value(Role::Queen),
+        None => 0,
+    };
+    let victim = m.capture().map_or(0, exchange_value);
+    8 * (victim + promotion) + history.capture(us, m) / 4
+}

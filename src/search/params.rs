@@ -1,0 +1,167 @@
+//! Every constant of the search, one line each: name, value, range, step.
+//!
+//! In an ordinary build each is a constant function. With the feature `tunable` each becomes an
+//! atomic that `setoption` changes, so that a tuner such as OpenBench's SPSA can move it;
+//! `finch params` prints them in OpenBench's input format.
+
+pub struct Param {
+    pub name: &'static str,
+    pub default: i32,
+    pub min: i32,
+    pub max: i32,
+    pub step: i32,
+    #[cfg(feature = "tunable")]
+    pub value: &'static std::sync::atomic::AtomicI32,
+}
+
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident = $value:literal, $min:literal..=$max:literal, $step:literal;)*) => {
+        $(
+            #[cfg(not(feature = "tunable"))]
+            $(#[$doc])*
+            #[inline(always)]
+            pub const fn $name() -> i32 { $value }
+
+            #[cfg(feature = "tunable")]
+            $(#[$doc])*
+            #[inline(always)]
+            pub fn $name() -> i32 { tunable::$name.load(std::sync::atomic::Ordering::Relaxed) }
+        )*
+
+        #[cfg(feature = "tunable")]
+        #[allow(non_upper_case_globals)]
+        mod tunable {
+            use std::sync::atomic::AtomicI32;
+            $(pub static $name: AtomicI32 = AtomicI32::new($value);)*
+        }
+
+        /// All of them, in the order of the list.
+        pub static ALL: &[Param] = &[$(Param {
+            name: stringify!($name),
+            default: $value,
+            min: $min,
+            max: $max,
+            step: $step,
+            #[cfg(feature = "tunable")]
+            value: &tunable::$name,
+        }),*];
+    };
+}
+
+params! {
+    /// Half-width of the first aspiration window.
+    aspiration_width = 14, 5..=50, 3;
+    /// Static score above beta by this much a ply: the node is won without a search.
+    reverse_futility_margin = 78, 40..=140, 8;
+    reverse_futility_improving = 70, 20..=140, 8;
+    reverse_futility_depth = 9, 4..=14, 1;
+    /// Static score this far below alpha: quiescence decides.
+    razoring_base = 220, 80..=450, 25;
+    razoring_margin = 240, 80..=450, 25;
+    razoring_depth = 4, 2..=8, 1;
+    /// Null move: reduction is base + depth / divisor + (eval - beta) / eval divisor.
+    null_move_base = 4, 2..=6, 1;
+    null_move_depth_divisor = 4, 2..=8, 1;
+    null_move_eval_divisor = 190, 80..=400, 20;
+    null_move_verify_depth = 14, 8..=20, 1;
+    /// A capture that beats beta by this much at reduced depth proves the node.
+    probcut_margin = 175, 80..=300, 15;
+    probcut_depth = 5, 3..=8, 1;
+    /// Internal iterative reduction: nodes at least this deep without a table move.
+    iir_depth = 4, 2..=8, 1;
+    /// Late move pruning: quiet moves looked at before the rest are skipped.
+    late_move_base = 4, 1..=8, 1;
+    /// Futility of quiet moves: margin by reduced depth.
+    futility_base = 100, 30..=220, 12;
+    futility_margin = 85, 40..=160, 8;
+    futility_depth = 9, 4..=14, 1;
+    /// Quiet moves with a history below this much a ply are skipped.
+    history_pruning_margin = 3200, 1000..=7000, 300;
+    history_pruning_depth = 5, 2..=9, 1;
+    /// Exchanges losing more than this are skipped, quiets by square of reduced depth.
+    see_quiet_margin = 24, 8..=60, 4;
+    see_capture_margin = 95, 40..=180, 10;
+    see_capture_depth = 8, 4..=14, 1;
+    /// Singular extension: the window below the table score, and when to extend by two.
+    singular_depth = 7, 4..=10, 1;
+    singular_margin = 20, 8..=48, 2;
+    singular_double_margin = 18, 4..=50, 3;
+    singular_double_limit = 8, 2..=16, 1;
+    /// Late move reductions, in 1024ths of a ply.
+    reduction_base = 850, 300..=1600, 80;
+    reduction_slope = 455, 250..=800, 30;
+    reduction_not_improving = 800, 200..=1600, 90;
+    reduction_cut_node = 1500, 400..=2600, 130;
+    reduction_pv = 1000, 200..=2000, 100;
+    reduction_table_pv = 900, 200..=2000, 100;
+    reduction_table_capture = 900, 200..=2000, 100;
+    reduction_refutation = 1000, 200..=2000, 100;
+    reduction_check = 900, 200..=2000, 100;
+    reduction_child_cutoffs = 900, 200..=2000, 100;
+    reduction_history_divisor = 9, 4..=24, 1;
+    /// Search deeper or shallower after a surprising reduced result.
+    deeper_margin = 45, 10..=120, 6;
+    shallower_margin = 9, 2..=40, 2;
+    /// History: bonus and malus by depth.
+    history_bonus_slope = 170, 60..=320, 15;
+    history_bonus_offset = 80, 0..=250, 15;
+    history_bonus_limit = 1650, 700..=3200, 120;
+    history_malus_slope = 190, 60..=400, 15;
+    history_malus_offset = 90, 0..=250, 15;
+    history_malus_limit = 1350, 500..=3200, 120;
+    /// Correction history: weight of each table in 1024ths.
+    correction_pawns = 68, 20..=140, 8;
+    correction_pieces = 62, 20..=140, 8;
+    correction_continuation = 56, 0..=140, 8;
+    /// Quiescence: a capture must be able to raise the score to alpha with this to spare.
+    quiescence_margin = 140, 60..=300, 15;
+    /// Time: the share of the remaining time planned for a move, in per mille.
+    time_share = 46, 20..=90, 4;
+    time_increment_share = 780, 400..=1000, 40;
+    time_hard_share = 560, 250..=800, 30;
+}
+
+#[cfg(feature = "tunable")]
+pub fn find(name: &str) -> Option<&'static Param> {
+    ALL.iter()
+        .find(|param| param.name.eq_ignore_ascii_case(name))
+}
+
+impl Param {
+    #[cfg(feature = "tunable")]
+    pub fn set(&self, value: i32) {
+        let value = value.clamp(self.min, self.max);
+        self.value
+            .store(value, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// The line OpenBench's SPSA form wants.
+    pub fn openbench(&self) -> String {
+        let Param {
+            name,
+            default,
+            min,
+            max,
+            step,
+            ..
+        } = self;
+        format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, 0.002")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_lies_in_its_range() {
+        for param in ALL {
+            assert!(
+                (param.min..=param.max).contains(&param.default),
+                "{}",
+                param.name
+            );
+            assert!(param.step > 0, "{}", param.name);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Quiescence: captures until nothing hangs, so that the evaluation is asked about quiet
+//! positions only. In check every evasion is looked at.
+
+use shakmaty::Move;
+
+use super::Search;
+use super::negamax::NodeType;
+use super::ordering::{Picker, is_tactical};
+use super::params;
+use super::score::{DRAW, INFINITE, MATE_IN_MAX, is_mate, mated_in};
+use super::table::{Bound, Entry};
+use crate::position::movegen::PackedMove;
+use crate::position::{Position, exchange_value, see_at_least};
+
+impl Search<'_> {
+    pub(super) fn quiescence<N: NodeType>(
+        &mut self,
+        position: &Position,
+        ply: usize,
+        mut alpha: i32,
+        beta: i32,
+    ) -> i32 {
+        // 1. Stop, draws.
+        if self.enter_node(ply) {
+            return DRAW;
+        }
+        if let Some(score) = self.settled(position, ply, &mut alpha, beta) {
+            return score;
+        }
+        // 2. Known already?
+        let entry = self.table.probe(position.key(), ply);
+        if !N::PV
+            && let Some(entry) = entry
+            && entry.bound.decides(entry.score, beta)
+        {
+            return entry.score;
+        }
+        // 3. Standing pat: nobody has to capture.
+        let in_check = position.in_check();
+        let context = self.context(ply);
+        let raw_eval = match entry.and_then(|entry| entry.eval) {
+            _ if in_check => None,
+            Some(eval) => Some(eval),
+            None => Some(self.memory.evaluator.evaluate(position)),
+        };
+        let stand_pat = raw_eval.map_or(-INFINITE, |raw| {
+            let corrected = self.corrected(position, raw, &context);
+            match entry {
+                Some(e) if !is_mate(e.score) && e.bound.decides(e.score, corrected) => e.score,
+                _ => corrected,
+            }
+        });
+        if stand_pat >= beta {
+            return stand_pat;
+        }
+        let original_alpha = alpha;
+        alpha = alpha.max(stand_pat);
+
+        // 4. Captures that do not lose material, or all evasions.
+        let table_move = entry.map_or(PackedMove::NONE, |entry| entry.best);
+        let mut picker = if in_check {
+            Picker::new(position, table_move, &[PackedMove::NONE; 3])
+        } else {
+            Picker::tactical(position, table_move, 0)
+        };
+        let mut best_score = stand_pat;
+        let mut best_move = None;
+        while let Some(m) = picker.next(position, &self.memory.history, &context) {
+            if best_score > -MATE_IN_MAX {
+                if in_check && !is_tactical(m) {
+                    // One quiet way out of check is enough once it does not lose.
+                    picker.skip_quiets();
+                } else if !in_check && cannot_reach(position, m, stand_pat, alpha) {
+                    best_score = best_score.max(stand_pat + gain(m) + params::quiescence_margin());
+                    continue;
+                }
+            }
+            let child = self.make(position, ply, m);
+            let score = -self.quiescence::<N>(&child, ply + 1, -beta, -alpha);
+            self.keys.pop();
+            if self.aborted {
+                return DRAW;
+            }
+            if score > best_score {
+                best_score = score;
+                if score > alpha {
+                    best_move = Some(m);
+                    if N::PV {
+                        self.lengthen_line(ply, m);
+                    }
+                    if score >= beta {
+                        break;
+                    }
+                    alpha = score;
+                }
+            }
+        }
+        // 5. No way out of check is mate.
+        if in_check && best_score == -INFINITE {
+            return mated_in(ply);
+        }
+        let bound = match best_score {
+            score if score >= beta => Bound::Lower,
+            score if score > original_alpha && N::PV => Bound::Exact,
+            _ => Bound::Upper,
+        };
+        let entry = Entry {
+            best: best_move.map_or(PackedMove::NONE, PackedMove::new),
+            score: best_score,
+            eval: raw_eval,
+            depth: 0,
+            bound,
+            pv: N::PV || entry.is_some_and(|entry| entry.pv),
+        };
+        self.table.store(position.key(), entry, ply);
+        best_score
+    }
+}
+
+fn gain(m: Move) -> i32 {
+    m.capture().map_or(0, exchange_value)
+}
+
+/// Even winning the piece outright leaves the score below alpha, and nothing more is won.
+fn cannot_reach(position: &Position, m: Move, stand_pat: i32, alpha: i32) -> bool {
+    m.promotion().is_none()
+        && stand_pat + gain(m) + params::quiescence_margin() <= alpha
+        && !see_at_least(position, m, gain(m) + 1)
+}

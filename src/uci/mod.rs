@@ -1,0 +1,17 @@
+//! The UCI front-end: text in, text out, the search in between.
+//!
+//! - [`session`]: the loop that obeys a GUI
+//! - [`command`]: a line of text becomes a [`command::Command`]
+//! - [`options`]: what `setoption` can change, listed once
+//! - [`info`]: everything Finch prints while searching
+//! - [`wdl`]: what a score means in centipawns and in wins, draws and losses
+//! - [`output`]: the one way to standard output, and the debug log
+
+mod command;
+mod info;
+mod options;
+mod output;
+mod session;
+mod wdl;
+
+pub use session::run;
