@@ -83,6 +83,26 @@ pub trait Side {
         Self::Them::ahead(squares)
     }
 
+    /// The ranks from the given one on, counted from this side.
+    #[inline(always)]
+    fn ranks_from(rank: usize) -> Bitboard {
+        if Self::COLOR.is_white() {
+            Bitboard(!0 << (8 * rank))
+        } else {
+            Bitboard(!0 >> (8 * rank))
+        }
+    }
+
+    /// The square of a set nearest to this side's own first rank.
+    #[inline(always)]
+    fn rearmost(squares: Bitboard) -> Option<Square> {
+        if Self::COLOR.is_white() {
+            squares.first()
+        } else {
+            squares.last()
+        }
+    }
+
     /// What pawns on the squares attack, toward the a-file and toward the h-file.
     #[inline(always)]
     fn pawn_attack_halves(pawns: Bitboard) -> (Bitboard, Bitboard) {

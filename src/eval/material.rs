@@ -1,25 +1,46 @@
-//! What is on the board: piece values, the bishop pair and the right to move.
+//! What is on the board: piece values, pairs, how pieces get on with the number of pawns, and
+//! the right to move.
 
 use super::board::{Pieces, Side, count};
-use super::sink::Sink;
+use super::sink::{Frame, Sink};
 use super::terms::term;
 
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
-    sink.add(S::COLOR, term::pawn(), count(pieces.pawns(S::US)));
-    sink.add(S::COLOR, term::knight(), count(pieces.knights(S::US)));
-    sink.add(S::COLOR, term::bishop(), count(pieces.bishops(S::US)));
-    sink.add(S::COLOR, term::rook(), count(pieces.rooks(S::US)));
-    sink.add(S::COLOR, term::queen(), count(pieces.queens(S::US)));
-    let pair = pieces.bishops(S::US).more_than_one();
-    sink.add(S::COLOR, term::bishop_pair(), i32::from(pair));
+    let pawns = count(pieces.pawns(S::US));
+    let knights = count(pieces.knights(S::US));
+    let bishops = count(pieces.bishops(S::US));
+    let rooks = count(pieces.rooks(S::US));
+    let queens = count(pieces.queens(S::US));
+
+    sink.add(S::COLOR, term::pawn(), pawns);
+    sink.add(S::COLOR, term::knight(), knights);
+    sink.add(S::COLOR, term::bishop(), bishops);
+    sink.add(S::COLOR, term::rook(), rooks);
+    sink.add(S::COLOR, term::queen(), queens);
+
+    sink.add(S::COLOR, term::bishop_pair(), i32::from(bishops > 1));
+    sink.add(S::COLOR, term::knight_pair(), i32::from(knights > 1));
+    sink.add(S::COLOR, term::rook_pair(), i32::from(rooks > 1));
+
+    let pawns = (pawns as usize).min(8);
+    sink.add(S::COLOR, term::knight_with_pawns(pawns), knights);
+    sink.add(S::COLOR, term::bishop_with_pawns(pawns), bishops);
+    sink.add(S::COLOR, term::rook_with_pawns(pawns), rooks);
+    let opponents = count(pieces.officers(S::THEM) & !pieces.queens(S::THEM)) as usize;
+    sink.add(
+        S::COLOR,
+        term::queen_against_pieces(opponents.min(8)),
+        queens,
+    );
 }
 
 /// How much of the middlegame is left, by the officers on the board.
 #[inline]
 pub fn phase(pieces: &Pieces) -> i32 {
-    let minors = pieces.knights(0) | pieces.knights(1) | pieces.bishops(0) | pieces.bishops(1);
+    let officers = pieces.officers(0) | pieces.officers(1);
     let rooks = pieces.rooks(0) | pieces.rooks(1);
     let queens = pieces.queens(0) | pieces.queens(1);
-    (count(minors) + 2 * count(rooks) + 4 * count(queens)).min(super::sink::Frame::FULL_PHASE)
+    // A minor piece counts 1, a rook 2, a queen 4.
+    (count(officers) + count(rooks) + 3 * count(queens)).min(Frame::FULL_PHASE)
 }

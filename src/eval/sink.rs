@@ -79,8 +79,11 @@ pub fn finish(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
 #[inline]
 pub fn white_score(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
     let mut endgame = totals.endgame_with_complexity();
-    if scaled {
+    if scaled && endgame != 0 {
         let scale = frame.scale[usize::from(endgame < 0)];
+        if scale == 0 {
+            return 0;
+        }
         endgame = endgame * i64::from(scale) / i64::from(Frame::FULL_SCALE);
     }
     let phase = i64::from(frame.phase);

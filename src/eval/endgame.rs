@@ -1,0 +1,275 @@
+//! What is known of endings.
+//!
+//! Two kinds of knowledge. A known win is reported as terms that drive the losing king where
+//! he is mated. A known or likely draw becomes a scale: how much of an advantage counts when
+//! the given side has it. A scale of 0 says that nothing counts, the position is drawn.
+
+use shakmaty::{Bitboard, Color, Role, Square};
+
+use super::board::{
+    BlackSide, FILE_A, FILE_H, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count,
+};
+use super::kpk;
+use super::pawns::PawnFacts;
+use super::sink::{Frame, Sink};
+use super::terms::term;
+
+const DARK_CORNERS: [Square; 2] = [Square::A1, Square::H8];
+const LIGHT_CORNERS: [Square; 2] = [Square::A8, Square::H1];
+/// With more men on the board than this nothing below is a known ending.
+const FEW_MEN: u32 = 6;
+
+/// How much of an endgame advantage counts when White has it and when Black has it.
+#[inline(always)]
+pub fn scales(pieces: &Pieces, pawns: &PawnFacts, turn: Color) -> [i32; 2] {
+    [
+        scale::<WhiteSide>(pieces, pawns, turn),
+        scale::<BlackSide>(pieces, pawns, turn),
+    ]
+}
+
+/// Officers in pawns' worth: 3, 3, 5, 9.
+#[inline(always)]
+fn force(pieces: &Pieces, color: usize) -> i32 {
+    3 * count(pieces.officers(color))
+        + 2 * count(pieces.rooks(color))
+        + 6 * count(pieces.queens(color))
+}
+
+#[inline(always)]
+fn scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, turn: Color) -> i32 {
+    if pieces.occupied.0.count_ones() <= FEW_MEN
+        && let Some(known) = known_scale::<S>(pieces, turn)
+    {
+        return known;
+    }
+    let own_pawns = count(pieces.pawns(S::US));
+    if own_pawns == 0 {
+        return pawnless_scale(force(pieces, S::US), force(pieces, S::THEM));
+    }
+    let wrong_bishop = wrong_bishop_scale::<S>(pieces);
+    wrong_bishop.min(general_scale::<S>(pieces, pawns, own_pawns))
+}
+
+/// Without pawns a small advantage does not win.
+#[inline(always)]
+fn pawnless_scale(own: i32, enemy: i32) -> i32 {
+    if own - enemy > 3 {
+        Frame::FULL_SCALE
+    } else if own <= 3 {
+        0
+    } else if enemy <= 3 {
+        12
+    } else {
+        32
+    }
+}
+
+/// Opposite bishops, few pawns, pawns on one wing: hard to win.
+#[inline(always)]
+fn general_scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, own_pawns: i32) -> i32 {
+    let all_pawns = pieces.pawns(0) | pieces.pawns(1);
+    let one_wing = (all_pawns & QUEEN_SIDE).is_empty() || (all_pawns & KING_SIDE).is_empty();
+    if has_opposite_bishops(pieces) {
+        let passed = count(pawns.passed[S::US]);
+        let bare = count(pieces.officers(0) | pieces.officers(1)) == 2;
+        return if bare {
+            (32 + 14 * passed).min(96)
+        } else {
+            (68 + 5 * count(pieces.officers(S::US)) + 4 * passed).min(112)
+        };
+    }
+    let rooks_only = pieces.officers(0) == pieces.rooks(0) && pieces.officers(1) == pieces.rooks(1);
+    let single = !pieces.rooks(0).more_than_one() && !pieces.rooks(1).more_than_one();
+    let margin = own_pawns - count(pieces.pawns(S::THEM));
+    if rooks_only && single && pieces.rooks(0).any() && margin <= 1 && one_wing {
+        return 72;
+    }
+    let few = 76 + 13 * own_pawns - if one_wing { 12 } else { 0 };
+    few.min(Frame::FULL_SCALE)
+}
+
+/// One bishop each, on squares of different colours.
+#[inline(always)]
+fn has_opposite_bishops(pieces: &Pieces) -> bool {
+    let (white, black) = (pieces.bishops(0), pieces.bishops(1));
+    if count(white) != 1 || count(black) != 1 {
+        return false;
+    }
+    (white & Bitboard::DARK_SQUARES).any() != (black & Bitboard::DARK_SQUARES).any()
+}
+
+/// Rook pawns alone, or with a bishop that does not guard the corner, before a king who
+/// reaches the corner.
+#[inline(always)]
+fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
+    let own = pieces.pawns(S::US);
+    let officers = pieces.officers(S::US);
+    let on_edge = (own & !FILE_A).is_empty() || (own & !FILE_H).is_empty();
+    if !on_edge || officers != pieces.bishops(S::US) {
+        return Frame::FULL_SCALE;
+    }
+    let corner = super::board::files_of(own) & S::rank_squares(7);
+    let dark_corner = (corner & Bitboard::DARK_SQUARES).any();
+    let guarding = if dark_corner {
+        Bitboard::DARK_SQUARES
+    } else {
+        !Bitboard::DARK_SQUARES
+    };
+    let Some(corner) = corner.first() else {
+        return Frame::FULL_SCALE;
+    };
+    let defender = pieces.king[S::THEM];
+    let holds = defender.distance(corner) <= 1
+        || (pieces.king[S::US].distance(corner) > defender.distance(corner) + 1
+            && own
+                .into_iter()
+                .all(|pawn| defender.distance(corner) < 7 - S::rank(pawn) as u32));
+    if holds && (officers & guarding).is_empty() {
+        0
+    } else {
+        Frame::FULL_SCALE
+    }
+}
+
+/// Endings of few men whose result is known, when `S` is the stronger side.
+#[inline(never)]
+fn known_scale<S: Side>(pieces: &Pieces, turn: Color) -> Option<i32> {
+    let (own, enemy) = (pieces.officers(S::US), pieces.officers(S::THEM));
+    let (own_pawns, enemy_pawns) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
+    let bare = enemy.is_empty() && enemy_pawns.is_empty();
+    if bare && own.is_empty() && count(own_pawns) == 1 {
+        let pawn = own_pawns.first()?;
+        let won = is_pawn_win::<S>(pawn, pieces, turn);
+        return Some(if won { Frame::FULL_SCALE } else { 0 });
+    }
+    if bare && own_pawns.is_empty() {
+        return Some(if can_mate(pieces, S::US) {
+            Frame::FULL_SCALE
+        } else {
+            0
+        });
+    }
+    if own_pawns.is_empty() && enemy.is_empty() && count(own) == 1 && count(enemy_pawns) == 1 {
+        let pawn = enemy_pawns.first()?;
+        if own == pieces.rooks(S::US) {
+            return Some(rook_against_pawn::<S>(pawn, pieces, turn));
+        }
+        if own == pieces.queens(S::US) {
+            return Some(queen_against_pawn::<S>(pawn, pieces));
+        }
+    }
+    None
+}
+
+/// Whether the officers alone can mate a bare king by force.
+#[inline]
+fn can_mate(pieces: &Pieces, color: usize) -> bool {
+    let bishops = pieces.bishops(color);
+    let both_colours =
+        (bishops & Bitboard::DARK_SQUARES).any() && (bishops & !Bitboard::DARK_SQUARES).any();
+    let knights = count(pieces.knights(color));
+    (pieces.rooks(color) | pieces.queens(color)).any()
+        || both_colours
+        || (bishops.any() && knights > 0)
+        || knights > 2
+}
+
+/// Rook against pawn: drawn when the pawn is far, its king beside it and the other king away.
+fn rook_against_pawn<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> i32 {
+    let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
+    let rank = S::Them::rank(pawn);
+    let own_move = u32::from(turn == S::COLOR);
+    let ahead = S::Them::ahead(Bitboard::from_square(pawn)).contains(strong);
+    let abandoned = weak.distance(pawn) >= 3 + (1 - own_move);
+    let near = strong.distance(pawn) <= weak.distance(pawn) + own_move;
+    if ahead || abandoned || (near && rank < 6) {
+        Frame::FULL_SCALE
+    } else if rank >= 5 && weak.distance(pawn) == 1 && strong.distance(pawn) > 2 + own_move {
+        12
+    } else {
+        72
+    }
+}
+
+/// Queen against pawn: drawn with a rook's or bishop's pawn one step from promotion, its king
+/// beside it and the other king far.
+fn queen_against_pawn<S: Side>(pawn: Square, pieces: &Pieces) -> i32 {
+    let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
+    let stubborn_file = matches!(pawn.to_u32() & 7, 0 | 2 | 5 | 7);
+    let about_to_promote = S::Them::rank(pawn) == 6 && weak.distance(pawn) <= 1;
+    if stubborn_file && about_to_promote && strong.distance(pawn) > 4 {
+        16
+    } else {
+        Frame::FULL_SCALE
+    }
+}
+
+fn is_pawn_win<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
+    kpk::is_won(
+        S::COLOR,
+        pieces.king[S::US],
+        pieces.king[S::THEM],
+        pawn,
+        turn,
+    )
+}
+
+/// Reports the endings that `S` is known to win.
+#[inline(always)]
+pub fn report<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
+    let bare = pieces.all[S::THEM] == Bitboard::from_square(pieces.king[S::THEM]);
+    if bare {
+        report_against_bare_king::<S>(pieces, turn, sink);
+    }
+}
+
+#[inline(never)]
+fn report_against_bare_king<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
+    let officers = pieces.officers(S::US);
+    let own_pawns = pieces.pawns(S::US);
+    if officers.is_empty() {
+        if let (1, Some(pawn)) = (count(own_pawns), own_pawns.first()) {
+            let won = is_pawn_win::<S>(pawn, pieces, turn);
+            sink.add(S::COLOR, term::win_pawn_rank(S::rank(pawn)), i32::from(won));
+        }
+        return;
+    }
+    if !can_mate(pieces, S::US) {
+        return;
+    }
+    let weak = pieces.king[S::THEM];
+    sink.add(S::COLOR, term::known_win(), 1);
+    let apart = pieces.king[S::US].distance(weak) as usize;
+    sink.add(S::COLOR, term::win_king_distance(apart), 1);
+
+    let bishop_and_knight = count(officers) == 2
+        && pieces.of_role(S::US, Role::Bishop).any()
+        && pieces.of_role(S::US, Role::Knight).any();
+    if bishop_and_knight && own_pawns.is_empty() {
+        let dark = (pieces.bishops(S::US) & Bitboard::DARK_SQUARES).any();
+        let corners = if dark { DARK_CORNERS } else { LIGHT_CORNERS };
+        let distance = corners
+            .map(|corner| walking_distance(weak, corner))
+            .into_iter()
+            .min();
+        let distance = distance.unwrap_or(0).min(7);
+        sink.add(S::COLOR, term::win_corner_distance(distance), 1);
+    } else {
+        let from_edge = super::board::edge_distance(weak).min(rank_edge_distance(weak));
+        sink.add(S::COLOR, term::win_edge_distance(from_edge), 1);
+    }
+}
+
+/// Steps along ranks and files: unlike a king's steps it tells the two corners of an edge
+/// apart all the way.
+fn walking_distance(from: Square, to: Square) -> usize {
+    let files = (from.to_usize() & 7).abs_diff(to.to_usize() & 7);
+    let ranks = (from.to_usize() >> 3).abs_diff(to.to_usize() >> 3);
+    files + ranks
+}
+
+fn rank_edge_distance(square: Square) -> usize {
+    let rank = square.to_usize() >> 3;
+    rank.min(7 - rank)
+}

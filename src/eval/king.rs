@@ -1,0 +1,233 @@
+//! How safe the king is.
+//!
+//! Danger does not add up: two attackers are worth more than twice one. So everything that
+//! endangers the king is first gathered into one index, in fixed units ([`Dangers::index`]),
+//! and the index looks up a weight in the table `king_danger`. Beside the table each ingredient
+//! is a term of its own, so that tuning can correct what the units get wrong.
+//!
+//! The pawns before the king are judged file by file: the own pawn nearest to him shelters,
+//! the enemy pawn nearest to him storms.
+
+use shakmaty::{Bitboard, Castles, CastlingSide, Role, Square, attacks};
+
+use super::attacks::{Attacks, king_flank};
+use super::board::{FILE_A, Pieces, Side, beside, count, edge_distance};
+use super::pawns::PawnFacts;
+use super::sink::Sink;
+use super::terms::term;
+
+/// Reports the king of side `S`.
+#[inline(always)]
+pub fn report<S: Side>(
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    attacks: &Attacks,
+    sink: &mut impl Sink,
+) {
+    let king = pieces.king[S::US];
+    pawn_cover::<S>(king, pieces, sink);
+    let open_files = open_files::<S>(king, pawns, sink);
+
+    let dangers = Dangers::of::<S>(king, pieces, attacks, open_files);
+    dangers.report::<S>(sink);
+
+    let safe = attacks::king_attacks(king) & !attacks.any[S::THEM] & !pieces.all[S::US];
+    sink.add(S::COLOR, term::king_mobility(count(safe) as usize), 1);
+    if let Some(distance) = pawn_distance(king, pieces.pawns(S::US)) {
+        sink.add(S::COLOR, term::king_pawn_distance(distance), 1);
+    }
+    let pawnless = ((pieces.pawns(0) | pieces.pawns(1)) & king_flank(king)).is_empty();
+    sink.add(S::COLOR, term::king_flank_pawnless(), i32::from(pawnless));
+}
+
+#[inline(always)]
+pub fn report_castling<S: Side>(castles: &Castles, sink: &mut impl Sink) {
+    let may = |side| i32::from(castles.has(S::COLOR, side));
+    sink.add(
+        S::COLOR,
+        term::castling_king_side(),
+        may(CastlingSide::KingSide),
+    );
+    sink.add(
+        S::COLOR,
+        term::castling_queen_side(),
+        may(CastlingSide::QueenSide),
+    );
+}
+
+/// Shelter and storm on the king's file and its neighbours.
+#[inline(always)]
+fn pawn_cover<S: Side>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
+    let middle = (king.to_u32() & 7).clamp(1, 6);
+    let in_front = S::ranks_from(S::rank(king));
+    let own = pieces.pawns(S::US) & in_front;
+    let enemy = pieces.pawns(S::THEM) & in_front;
+    for file in middle - 1..=middle + 1 {
+        let squares = Bitboard(FILE_A.0 << file);
+        let nearest = |pawns: Bitboard| S::rearmost(pawns & squares).map_or(0, S::rank);
+        let (shelter, storm) = (nearest(own), nearest(enemy));
+        let row = 8 * edge_distance(Square::new(file));
+        sink.add(S::COLOR, term::king_shelter(row + shelter), 1);
+        let blocked = shelter != 0 && storm == shelter + 1;
+        let storm = if blocked {
+            term::king_storm_blocked(row + storm)
+        } else {
+            term::king_storm(row + storm)
+        };
+        sink.add(S::COLOR, storm, 1);
+    }
+}
+
+/// Reports files without pawns at the king; answers how many lack an own pawn.
+#[inline(always)]
+fn open_files<S: Side>(king: Square, pawns: &PawnFacts, sink: &mut impl Sink) -> i32 {
+    let square = Bitboard::from_square(king);
+    let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
+    let half_open = count(square & !ours);
+    let neighbours = count(beside(square) & !ours);
+    sink.add(
+        S::COLOR,
+        term::king_open_file(),
+        count(square & !ours & !theirs),
+    );
+    sink.add(S::COLOR, term::king_half_open_file(), half_open);
+    sink.add(S::COLOR, term::king_half_open_neighbour(), neighbours);
+    half_open + neighbours
+}
+
+/// Steps from the king to the nearest of the pawns.
+#[inline(always)]
+fn pawn_distance(king: Square, pawns: Bitboard) -> Option<usize> {
+    if pawns.is_empty() {
+        return None;
+    }
+    let mut reached = Bitboard::from_square(king);
+    let mut distance = 0;
+    while (reached & pawns).is_empty() {
+        let wide = reached | beside(reached);
+        reached = wide | Bitboard(wide.0 << 8) | Bitboard(wide.0 >> 8);
+        distance += 1;
+    }
+    Some(distance)
+}
+
+/// Everything that endangers one king.
+struct Dangers {
+    /// Enemy knights, bishops, rooks and queens that attack the ring.
+    attackers: [i32; 4],
+    ring_attacks: i32,
+    weak_squares: i32,
+    /// Squares of safe checks, by the same roles.
+    safe_checks: [i32; 4],
+    unsafe_checks: i32,
+    pinned: i32,
+    flank_attacks: i32,
+    flank_defence: i32,
+    knight_defender: bool,
+    enemy_queen: bool,
+    /// Files at the king without an own pawn.
+    open_files: i32,
+}
+
+impl Dangers {
+    #[inline(always)]
+    fn of<S: Side>(king: Square, pieces: &Pieces, attacks: &Attacks, open_files: i32) -> Dangers {
+        let (ours, theirs) = (attacks.any[S::US], attacks.any[S::THEM]);
+        let only_royals = !ours | attacks.by(S::US, Role::King) | attacks.by(S::US, Role::Queen);
+        let weak = theirs & !attacks.twice[S::US] & only_royals;
+        let ring = attacks.king_ring[S::US];
+        let camp = king_flank(king) & !S::ranks_from(5);
+        let (safe_checks, unsafe_checks) = checks::<S>(king, pieces, attacks, weak);
+        Dangers {
+            attackers: attacks.king_attackers[S::THEM],
+            ring_attacks: attacks.king_attack_count[S::THEM],
+            weak_squares: count(ring & weak),
+            safe_checks,
+            unsafe_checks,
+            pinned: count(attacks.pinned[S::US]),
+            flank_attacks: count(camp & theirs) + count(camp & attacks.twice[S::THEM]),
+            flank_defence: count(camp & ours),
+            knight_defender: (attacks.by(S::US, Role::Knight) & attacks.by(S::US, Role::King))
+                .any(),
+            enemy_queen: pieces.queens(S::THEM).any(),
+            open_files,
+        }
+    }
+
+    /// All dangers in one number. The units are fixed, so that a trace need not know weights.
+    #[inline(always)]
+    fn index(&self) -> usize {
+        let [knights, bishops, rooks, queens] = self.attackers;
+        let attackers = knights + bishops + rooks + queens;
+        let force = 4 * knights + 3 * bishops + 4 * rooks + 5 * queens;
+        let [knight, bishop, rook, queen] = self.safe_checks.map(|squares| squares.min(2));
+        let checks = 12 * knight + 8 * bishop + 14 * rook + 11 * queen;
+        let units = force * attackers / 2
+            + 2 * self.ring_attacks
+            + 4 * self.weak_squares
+            + checks
+            + 2 * self.unsafe_checks
+            + 3 * self.pinned
+            + self.flank_attacks
+            - self.flank_defence / 2
+            + 3 * self.open_files
+            - 4 * i32::from(self.knight_defender)
+            - 26 * i32::from(!self.enemy_queen)
+            - 8;
+        (units / 2).clamp(0, 63) as usize
+    }
+
+    #[inline(always)]
+    fn report<S: Side>(&self, sink: &mut impl Sink) {
+        sink.add(S::COLOR, term::king_danger(self.index()), 1);
+        let [knights, bishops, rooks, queens] = self.attackers;
+        sink.add(S::COLOR, term::king_attacked_by_knight(), knights);
+        sink.add(S::COLOR, term::king_attacked_by_bishop(), bishops);
+        sink.add(S::COLOR, term::king_attacked_by_rook(), rooks);
+        sink.add(S::COLOR, term::king_attacked_by_queen(), queens);
+        sink.add(S::COLOR, term::king_ring_attacks(), self.ring_attacks);
+        sink.add(S::COLOR, term::king_weak_squares(), self.weak_squares);
+        let [knight, bishop, rook, queen] = self.safe_checks;
+        sink.add(S::COLOR, term::king_safe_knight_check(), knight);
+        sink.add(S::COLOR, term::king_safe_bishop_check(), bishop);
+        sink.add(S::COLOR, term::king_safe_rook_check(), rook);
+        sink.add(S::COLOR, term::king_safe_queen_check(), queen);
+        sink.add(S::COLOR, term::king_unsafe_checks(), self.unsafe_checks);
+        sink.add(S::COLOR, term::king_pinned_pieces(), self.pinned);
+        sink.add(S::COLOR, term::king_flank_attacks(), self.flank_attacks);
+        sink.add(S::COLOR, term::king_flank_defence(), self.flank_defence);
+        sink.add(
+            S::COLOR,
+            term::king_knight_defender(),
+            i32::from(self.knight_defender),
+        );
+    }
+}
+
+/// Squares from which the enemy could check: safely, by role, and the others all together.
+#[inline(always)]
+fn checks<S: Side>(
+    king: Square,
+    pieces: &Pieces,
+    attacks: &Attacks,
+    weak: Bitboard,
+) -> ([i32; 4], i32) {
+    let through_queen = pieces.occupied & !pieces.queens(S::US);
+    let straight = attacks::rook_attacks(king, through_queen);
+    let diagonal = attacks::bishop_attacks(king, through_queen);
+    let reachable = !pieces.all[S::THEM];
+    let safe = reachable & (!attacks.any[S::US] | (weak & attacks.twice[S::THEM]));
+
+    let knight = attacks::knight_attacks(king) & attacks.by(S::THEM, Role::Knight) & reachable;
+    let bishop = diagonal & attacks.by(S::THEM, Role::Bishop) & reachable;
+    let rook = straight & attacks.by(S::THEM, Role::Rook) & reachable;
+    // A queen's check counts where no rook gives it and the own queen cannot answer by trade.
+    let queen = (straight | diagonal)
+        & attacks.by(S::THEM, Role::Queen)
+        & reachable
+        & !attacks.by(S::US, Role::Queen)
+        & !(rook & safe);
+    let safe_checks = [knight, bishop, rook, queen].map(|squares| count(squares & safe));
+    let unsafe_checks = count((knight | bishop | rook) & !safe);
+    (safe_checks, unsafe_checks)
+}

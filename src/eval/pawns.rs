@@ -1,0 +1,152 @@
+//! How the pawns stand together.
+//!
+//! Everything here depends on the pawns alone, so it can be remembered under the pawns' hash
+//! key. It is also nearly all done on whole sets of pawns at once, with shifts and counts.
+
+use shakmaty::{Bitboard, Square};
+
+use super::board::{BlackSide, WhiteSide};
+use super::board::{Pieces, Side, beside, count, files_of};
+use super::sink::Sink;
+use super::terms::{Term, term};
+
+/// What other families ask about the pawns, by colour.
+#[derive(Clone, Copy, Default)]
+pub struct PawnFacts {
+    pub attacks: [Bitboard; 2],
+    /// Squares attacked by two pawns.
+    pub double_attacks: [Bitboard; 2],
+    /// Squares the pawns attack or could attack by advancing.
+    pub span: [Bitboard; 2],
+    pub passed: [Bitboard; 2],
+    /// Files with at least one pawn of the colour.
+    pub files: [Bitboard; 2],
+    /// Pawns that are isolated or backward.
+    pub weak: [Bitboard; 2],
+}
+
+impl PawnFacts {
+    #[inline]
+    pub fn of(pieces: &Pieces) -> PawnFacts {
+        let mut facts = PawnFacts::default();
+        facts.collect::<WhiteSide>(pieces);
+        facts.collect::<BlackSide>(pieces);
+        facts.weak = [
+            facts.isolated::<WhiteSide>(pieces) | facts.backward::<WhiteSide>(pieces),
+            facts.isolated::<BlackSide>(pieces) | facts.backward::<BlackSide>(pieces),
+        ];
+        facts
+    }
+
+    #[inline(always)]
+    fn collect<S: Side>(&mut self, pieces: &Pieces) {
+        let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
+        let (left, right) = S::pawn_attack_halves(own);
+        self.attacks[S::US] = left | right;
+        self.double_attacks[S::US] = left & right;
+        self.span[S::US] = S::pawn_attacks(S::forward_fill(own));
+        self.files[S::US] = files_of(own);
+        let stopped = S::Them::ahead(enemy);
+        self.passed[S::US] = own & !stopped & !beside(stopped) & !S::behind(own);
+    }
+
+    #[inline(always)]
+    pub fn isolated<S: Side>(&self, pieces: &Pieces) -> Bitboard {
+        pieces.pawns(S::US) & !beside(self.files[S::US])
+    }
+
+    /// Left behind by its neighbours and unable to advance safely.
+    #[inline(always)]
+    pub fn backward<S: Side>(&self, pieces: &Pieces) -> Bitboard {
+        let own = pieces.pawns(S::US);
+        let held = S::forward(own) & self.attacks[S::THEM] & !self.span[S::US];
+        S::backward(held) & own & beside(self.files[S::US])
+    }
+}
+
+#[inline(always)]
+pub fn report<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink) {
+    report_weak::<S>(pieces, facts, sink);
+    report_connected::<S>(pieces, facts, sink);
+
+    let own = pieces.pawns(S::US);
+    let files = facts.files[S::US].0 & 0xff;
+    let islands = (files & !(files << 1)).count_ones() as i32;
+    sink.add(S::COLOR, term::pawn_islands(), islands);
+    sink.add(S::COLOR, term::pawns_none(), i32::from(own.is_empty()));
+
+    let blocked = own & S::backward(pieces.pawns(S::THEM));
+    by_rank::<S>(blocked, term::pawn_blocked, sink);
+    by_rank::<S>(candidates::<S>(pieces, facts), term::pawn_candidate, sink);
+    let levers = own & facts.attacks[S::THEM];
+    by_rank::<S>(levers, term::pawn_lever, sink);
+    let forked = own & facts.double_attacks[S::THEM] & !facts.attacks[S::US];
+    sink.add(S::COLOR, term::pawn_weak_lever(), count(forked));
+}
+
+#[inline(always)]
+fn report_weak<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink) {
+    let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
+    let unopposed = !S::behind(enemy);
+    let isolated = facts.isolated::<S>(pieces);
+    let backward = facts.backward::<S>(pieces);
+    let doubled = own & S::behind(own);
+    let close = own & S::backward(own) & !facts.attacks[S::US];
+
+    sink.add(S::COLOR, term::pawn_isolated(), count(isolated));
+    sink.add(
+        S::COLOR,
+        term::pawn_isolated_unopposed(),
+        count(isolated & unopposed),
+    );
+    sink.add(S::COLOR, term::pawn_doubled(), count(doubled));
+    sink.add(S::COLOR, term::pawn_doubled_close(), count(close));
+    sink.add(
+        S::COLOR,
+        term::pawn_doubled_isolated(),
+        count(doubled & isolated),
+    );
+    sink.add(S::COLOR, term::pawn_backward(), count(backward));
+    sink.add(
+        S::COLOR,
+        term::pawn_backward_unopposed(),
+        count(backward & unopposed),
+    );
+}
+
+#[inline(always)]
+fn report_connected<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink) {
+    let own = pieces.pawns(S::US);
+    let phalanx = own & beside(own);
+    let supported = own & facts.attacks[S::US];
+    let unopposed = (phalanx | supported) & !S::behind(pieces.pawns(S::THEM));
+    by_rank::<S>(phalanx, term::pawn_phalanx, sink);
+    by_rank::<S>(supported, term::pawn_supported, sink);
+    by_rank::<S>(unopposed, term::pawn_connected_unopposed, sink);
+}
+
+/// Pawns with no enemy ahead on their file that could become passed: at least as many own
+/// pawns beside or behind on the neighbouring files as enemy pawns stand guard there.
+#[inline(always)]
+fn candidates<S: Side>(pieces: &Pieces, facts: &PawnFacts) -> Bitboard {
+    let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
+    let free = own & !S::behind(enemy) & !S::behind(own) & !facts.passed[S::US];
+    let helped = |pawn: &Square| {
+        let square = Bitboard::from_square(*pawn);
+        let guards = enemy & beside(S::ahead(square));
+        let helpers = own & beside(square | S::behind(square));
+        count(helpers) >= count(guards)
+    };
+    free.into_iter()
+        .filter(helped)
+        .map(Bitboard::from_square)
+        .fold(Bitboard::EMPTY, |all, one| all | one)
+}
+
+/// Reports each pawn of a set under its rank.
+#[inline(always)]
+pub fn by_rank<S: Side>(pawns: Bitboard, table: impl Fn(usize) -> Term, sink: &mut impl Sink) {
+    for pawn in pawns {
+        sink.add(S::COLOR, table(S::rank(pawn)), 1);
+    }
+}

@@ -1,0 +1,277 @@
+//! What the pieces do from where they stand: mobility, outposts, good and bad bishops, rooks
+//! and their files, the queen's exposure.
+//!
+//! Each piece is met once. On the way its attacks are entered into [`Attacks`], a pinned piece
+//! attacking only along its pin. What concerns all pieces of a kind alike is counted on whole
+//! sets after the loop.
+
+use shakmaty::{Bitboard, Castles, Role, Square, attacks};
+
+use super::attacks::Attacks;
+use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
+use super::pawns::PawnFacts;
+use super::sink::Sink;
+use super::terms::term;
+
+/// What every piece of a side is measured against.
+struct Ground {
+    /// Squares next to the enemy king.
+    enemy_king: Bitboard,
+    /// Squares of the enemy half that no enemy pawn can ever attack.
+    holes: Bitboard,
+    /// Holes guarded by an own pawn.
+    outposts: Bitboard,
+}
+
+#[inline(always)]
+pub fn report<S: Side>(
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    castles: &Castles,
+    attacks: &mut Attacks,
+    sink: &mut impl Sink,
+) {
+    let enemy_half = S::rank_squares(3) | S::rank_squares(4) | S::rank_squares(5);
+    let holes = enemy_half & !pawns.span[S::THEM];
+    let ground = Ground {
+        enemy_king: attacks::king_attacks(pieces.king[S::THEM]),
+        holes,
+        outposts: holes & pawns.attacks[S::US],
+    };
+    knights::<S>(pieces, &ground, attacks, sink);
+    bishops::<S>(pieces, &ground, attacks, sink);
+    rooks::<S>(pieces, &ground, castles, attacks, sink);
+    queens::<S>(pieces, pawns, &ground, attacks, sink);
+    rook_files::<S>(pieces, pawns, attacks, sink);
+
+    let minors = pieces.knights(S::US) | pieces.bishops(S::US);
+    let shielded = minors & S::backward(pieces.pawns(S::US) | pieces.pawns(S::THEM));
+    sink.add(S::COLOR, term::minor_behind_pawn(), count(shielded));
+}
+
+/// A pinned piece moves along the pin only.
+#[inline(always)]
+fn unpinned<S: Side>(
+    square: Square,
+    attacked: Bitboard,
+    pieces: &Pieces,
+    attacks: &Attacks,
+) -> Bitboard {
+    if attacks.pinned[S::US].contains(square) {
+        attacked & attacks::ray(pieces.king[S::US], square)
+    } else {
+        attacked
+    }
+}
+
+#[inline(always)]
+fn knights<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sink: &mut impl Sink) {
+    let king = pieces.king[S::US];
+    for square in pieces.knights(S::US) {
+        let attacked = unpinned::<S>(square, attacks::knight_attacks(square), pieces, attacks);
+        attacks.enter::<S>(Role::Knight, attacked, ground.enemy_king);
+        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        sink.add(S::COLOR, term::knight_mobility(mobility), 1);
+        let distance = square.distance(king) as usize;
+        sink.add(S::COLOR, term::knight_king_distance(distance), 1);
+
+        let reach = (attacked & ground.outposts & !pieces.all[S::US]).any();
+        let settled = ground.outposts.contains(square);
+        sink.add(
+            S::COLOR,
+            term::knight_outpost_reach(),
+            i32::from(reach && !settled),
+        );
+    }
+    let settled = pieces.knights(S::US) & ground.outposts;
+    let unsupported = pieces.knights(S::US) & ground.holes & !ground.outposts;
+    sink.add(S::COLOR, term::knight_outpost(), count(settled));
+    sink.add(S::COLOR, term::knight_hole(), count(unsupported));
+}
+
+#[inline(always)]
+fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sink: &mut impl Sink) {
+    let king = pieces.king[S::US];
+    let seen_through = pieces.occupied & !pieces.queens(0) & !pieces.queens(1);
+    let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
+    let blocked = own & S::backward(enemy) & CENTRE_FILES;
+    for square in pieces.bishops(S::US) {
+        let attacked = attacks::bishop_attacks(square, seen_through);
+        let attacked = unpinned::<S>(square, attacked, pieces, attacks);
+        attacks.enter::<S>(Role::Bishop, attacked, ground.enemy_king);
+        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        sink.add(S::COLOR, term::bishop_mobility(mobility), 1);
+        sink.add(S::COLOR, term::bishop_trapped(), i32::from(mobility == 0));
+        let distance = square.distance(king) as usize;
+        sink.add(S::COLOR, term::bishop_king_distance(distance), 1);
+
+        let reach = (attacked & ground.outposts & !pieces.all[S::US]).any();
+        let settled = ground.outposts.contains(square);
+        sink.add(
+            S::COLOR,
+            term::bishop_outpost_reach(),
+            i32::from(reach && !settled),
+        );
+
+        let centre = attacks::bishop_attacks(square, own | enemy) & CENTRE;
+        sink.add(
+            S::COLOR,
+            term::bishop_long_diagonal(),
+            i32::from(centre.more_than_one()),
+        );
+
+        let colour = if Bitboard::DARK_SQUARES.contains(square) {
+            Bitboard::DARK_SQUARES
+        } else {
+            !Bitboard::DARK_SQUARES
+        };
+        sink.add(S::COLOR, term::bishop_bad(), count(own & colour));
+        sink.add(
+            S::COLOR,
+            term::bishop_bad_blocked(),
+            count(blocked & colour),
+        );
+        let diagonals = attacks::bishop_attacks(square, Bitboard::EMPTY);
+        sink.add(
+            S::COLOR,
+            term::bishop_xray_pawns(),
+            count(diagonals & enemy),
+        );
+    }
+    let settled = pieces.bishops(S::US) & ground.outposts;
+    sink.add(S::COLOR, term::bishop_outpost(), count(settled));
+}
+
+#[inline(always)]
+fn rooks<S: Side>(
+    pieces: &Pieces,
+    ground: &Ground,
+    castles: &Castles,
+    attacks: &mut Attacks,
+    sink: &mut impl Sink,
+) {
+    /// With so few squares a rook is shut in.
+    const SHUT_IN: usize = 3;
+    let rooks = pieces.rooks(S::US);
+    let seen_through = pieces.occupied & !pieces.queens(0) & !pieces.queens(1) & !rooks;
+    let king_file = pieces.king[S::US].to_u32() & 7;
+    for square in rooks {
+        let attacked = attacks::rook_attacks(square, seen_through);
+        let attacked = unpinned::<S>(square, attacked, pieces, attacks);
+        attacks.enter::<S>(Role::Rook, attacked, ground.enemy_king);
+        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        sink.add(S::COLOR, term::rook_mobility(mobility), 1);
+
+        let outside_king = (king_file < 4) == (square.to_u32() & 7 < king_file);
+        if mobility <= SHUT_IN && outside_king {
+            let shut_in = if castles.has_color(S::COLOR) {
+                term::rook_boxed()
+            } else {
+                term::rook_trapped()
+            };
+            sink.add(S::COLOR, shut_in, 1);
+        }
+    }
+}
+
+/// What rooks gain from files and ranks.
+#[inline(always)]
+fn rook_files<S: Side>(
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    attacks: &Attacks,
+    sink: &mut impl Sink,
+) {
+    let rooks = pieces.rooks(S::US);
+    let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
+    let behind_own = S::behind(pieces.pawns(S::US));
+    sink.add(
+        S::COLOR,
+        term::rook_open_file(),
+        count(rooks & !ours & !theirs),
+    );
+    sink.add(
+        S::COLOR,
+        term::rook_half_open_file(),
+        count(rooks & !ours & theirs),
+    );
+    sink.add(
+        S::COLOR,
+        term::rook_own_file(),
+        count(rooks & ours & !theirs),
+    );
+    let closed = rooks & ours & theirs;
+    sink.add(
+        S::COLOR,
+        term::rook_closed_behind(),
+        count(closed & behind_own),
+    );
+    sink.add(
+        S::COLOR,
+        term::rook_closed_ahead(),
+        count(closed & !behind_own),
+    );
+
+    let seventh = rooks & S::rank_squares(6);
+    let cuts_off = S::rank(pieces.king[S::THEM]) == 7;
+    let active = cuts_off || (pieces.pawns(S::THEM) & S::rank_squares(6)).any();
+    sink.add(S::COLOR, term::rook_on_seventh(), count(seventh));
+    sink.add(
+        S::COLOR,
+        term::rook_on_seventh_active(),
+        count(seventh) * i32::from(active),
+    );
+
+    let guarded = rooks & attacks.by(S::US, Role::Rook);
+    sink.add(S::COLOR, term::rook_connected(), count(guarded));
+    let behind_passer = rooks & S::behind(pawns.passed[S::US]);
+    sink.add(S::COLOR, term::rook_behind_passer(), count(behind_passer));
+    let behind_enemy = rooks & S::Them::behind(pawns.passed[S::THEM]);
+    sink.add(
+        S::COLOR,
+        term::rook_behind_enemy_passer(),
+        count(behind_enemy),
+    );
+    let facing = rooks & super::board::files_of(pieces.queens(S::THEM));
+    sink.add(S::COLOR, term::rook_on_queen_file(), count(facing));
+}
+
+#[inline(always)]
+fn queens<S: Side>(
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    ground: &Ground,
+    attacks: &mut Attacks,
+    sink: &mut impl Sink,
+) {
+    let queens = pieces.queens(S::US);
+    for square in queens {
+        let attacked = attacks::queen_attacks(square, pieces.occupied);
+        let attacked = unpinned::<S>(square, attacked, pieces, attacks);
+        attacks.enter::<S>(Role::Queen, attacked, ground.enemy_king);
+        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        sink.add(S::COLOR, term::queen_mobility(mobility.min(27)), 1);
+        let exposed = is_exposed::<S>(square, pieces);
+        sink.add(S::COLOR, term::queen_exposed(), i32::from(exposed));
+    }
+    let own_half =
+        S::rank_squares(0) | S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3);
+    let deep = queens & !own_half & !pawns.span[S::THEM];
+    sink.add(S::COLOR, term::queen_infiltrated(), count(deep));
+
+    let home = S::rank_squares(0);
+    let out = queens & !home & !S::rank_squares(1);
+    let sleeping = (pieces.knights(S::US) | pieces.bishops(S::US)) & home;
+    sink.add(S::COLOR, term::queen_early(), count(out) * count(sleeping));
+}
+
+/// Whether an enemy bishop or rook looks at the queen through a single piece.
+#[inline(always)]
+fn is_exposed<S: Side>(queen: Square, pieces: &Pieces) -> bool {
+    let straight = attacks::rook_attacks(queen, Bitboard::EMPTY) & pieces.rooks(S::THEM);
+    let diagonal = attacks::bishop_attacks(queen, Bitboard::EMPTY) & pieces.bishops(S::THEM);
+    (straight | diagonal).into_iter().any(|sniper| {
+        let between = attacks::between(queen, sniper) & pieces.occupied;
+        between.any() && !between.more_than_one()
+    })
+}

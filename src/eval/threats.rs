@@ -1,0 +1,123 @@
+//! What is attacked and poorly guarded.
+
+use shakmaty::{Bitboard, Role, attacks};
+
+use super::attacks::Attacks;
+use super::board::{Pieces, Side, count};
+use super::sink::Sink;
+use super::terms::{Term, term};
+
+const OFFICERS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+const VICTIMS: [Role; 5] = [
+    Role::Pawn,
+    Role::Knight,
+    Role::Bishop,
+    Role::Rook,
+    Role::Queen,
+];
+
+/// Reports what side `S` threatens.
+#[inline(always)]
+pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+    pawn_threats::<S>(pieces, attacks, sink);
+    piece_threats::<S>(pieces, attacks, sink);
+    queen_threats::<S>(pieces, attacks, sink);
+
+    let held = attacks.firmly_held::<S::Them>();
+    let restricted = attacks.any[S::THEM] & attacks.any[S::US] & !held;
+    sink.add(S::COLOR, term::threat_restricted(), count(restricted));
+
+    let unguarded = !attacks.any[S::US];
+    let minors = pieces.knights(S::US) | pieces.bishops(S::US);
+    sink.add(S::COLOR, term::loose_minor(), count(minors & unguarded));
+    sink.add(
+        S::COLOR,
+        term::loose_pawn(),
+        count(pieces.pawns(S::US) & unguarded),
+    );
+}
+
+/// Reports the members of a set by the role of the enemy piece that stands there.
+#[inline(always)]
+fn by_victim<S: Side, const N: usize>(
+    squares: Bitboard,
+    roles: [Role; N],
+    pieces: &Pieces,
+    table: impl Fn(usize) -> Term,
+    sink: &mut impl Sink,
+) {
+    if squares.any() {
+        for (place, role) in roles.into_iter().enumerate() {
+            let victims = count(squares & pieces.of_role(S::THEM, role));
+            sink.add(S::COLOR, table(place), victims);
+        }
+    }
+}
+
+#[inline(always)]
+fn pawn_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+    let officers = pieces.officers(S::THEM);
+    let safe = !attacks.any[S::THEM] | attacks.any[S::US];
+    let pawns = pieces.pawns(S::US) & safe;
+    let attacked = S::pawn_attacks(pawns) & officers;
+    by_victim::<S, 4>(attacked, OFFICERS, pieces, term::threat_by_pawn, sink);
+
+    let free = !pieces.occupied;
+    let single = S::forward(pieces.pawns(S::US)) & free;
+    let double = S::forward(single & S::rank_squares(2)) & free;
+    let landing = (single | double) & !attacks.by(S::THEM, Role::Pawn) & safe;
+    let pushed = S::pawn_attacks(landing) & officers & !attacks.by(S::US, Role::Pawn);
+    by_victim::<S, 4>(pushed, OFFICERS, pieces, term::threat_by_push, sink);
+}
+
+#[inline(always)]
+fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+    let king = Bitboard::from_square(pieces.king[S::THEM]);
+    let targets = pieces.all[S::THEM] & !king & attacks.any[S::US];
+    let held = attacks.firmly_held::<S::Them>();
+    let weak = targets & !held;
+    let minors = attacks.by_minors(S::US);
+
+    by_victim::<S, 5>(weak & minors, VICTIMS, pieces, term::threat_by_minor, sink);
+    let by_rook = weak & attacks.by(S::US, Role::Rook);
+    by_victim::<S, 5>(by_rook, VICTIMS, pieces, term::threat_by_rook, sink);
+    let by_king = weak & attacks.by(S::US, Role::King);
+    sink.add(S::COLOR, term::threat_by_king(), i32::from(by_king.any()));
+    let officers = pieces.officers(S::THEM);
+    let by_queen = weak & officers & attacks.by(S::US, Role::Queen);
+    sink.add(S::COLOR, term::threat_by_queen(), count(by_queen));
+
+    let majors = pieces.rooks(S::THEM) | pieces.queens(S::THEM);
+    sink.add(
+        S::COLOR,
+        term::threat_minor_on_major(),
+        count(targets & held & majors & minors),
+    );
+    let unguarded = !attacks.any[S::THEM];
+    let hanging = weak & (unguarded | (officers & attacks.twice[S::US]));
+    sink.add(S::COLOR, term::threat_hanging(), count(hanging));
+    let by_queen_alone = weak & attacks.by(S::THEM, Role::Queen) & !attacks.twice[S::THEM];
+    sink.add(
+        S::COLOR,
+        term::threat_guarded_by_queen(),
+        count(by_queen_alone),
+    );
+}
+
+/// Squares from which the next move would attack a lone queen.
+#[inline(always)]
+fn queen_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+    let Some(queen) = pieces.queens(S::THEM).single_square() else {
+        return;
+    };
+    let safe = !attacks.firmly_held::<S::Them>() & !pieces.pawns(S::US);
+    let knight = attacks.by(S::US, Role::Knight) & attacks::knight_attacks(queen) & safe;
+    sink.add(S::COLOR, term::threat_knight_on_queen(), count(knight));
+
+    let diagonal = attacks::bishop_attacks(queen, pieces.occupied);
+    let straight = attacks::rook_attacks(queen, pieces.occupied);
+    let sliders =
+        (attacks.by(S::US, Role::Bishop) & diagonal) | (attacks.by(S::US, Role::Rook) & straight);
+    let supported = sliders & safe & attacks.twice[S::US];
+    sink.add(S::COLOR, term::threat_slider_on_queen(), count(supported));
+}
