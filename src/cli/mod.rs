@@ -1,8 +1,10 @@
 //! The command line: one file per subcommand.
 
 mod bench;
+mod eval;
 mod params;
 mod perft;
+mod weights;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +35,10 @@ enum Command {
     Bench(bench::Arguments),
     /// Count the leaves of the legal move tree.
     Perft(perft::Arguments),
+    /// Take a position's evaluation apart.
+    Eval(eval::Arguments),
+    /// Check a weights file, compare two, list what can be weighed.
+    Weights(weights::Arguments),
     /// Print the search constants in OpenBench's SPSA format.
     Params,
 }
@@ -47,6 +53,8 @@ impl Arguments {
             Command::Uci => uci::run(weights),
             Command::Bench(arguments) => arguments.run(&weights),
             Command::Perft(arguments) => arguments.run(),
+            Command::Eval(arguments) => arguments.run(&weights),
+            Command::Weights(arguments) => arguments.run(),
             Command::Params => {
                 params::print();
                 Ok(())

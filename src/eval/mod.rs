@@ -3,6 +3,7 @@
 mod attacks;
 mod board;
 mod endgame;
+mod explain;
 mod initiative;
 mod king;
 mod kpk;
@@ -10,6 +11,7 @@ mod material;
 mod moves;
 mod papers;
 mod passed;
+mod pawn_cache;
 mod pawns;
 mod pieces;
 mod sink;
@@ -20,14 +22,19 @@ mod threats;
 mod weights;
 mod weights_file;
 
+use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::position::Position;
 use attacks::Attacks;
 use board::{BlackSide, Pieces, WhiteSide};
+use explain::Explainer;
+use pawn_cache::PawnCache;
 use pawns::PawnFacts;
 use sink::{Recorder, Scorer, Sink};
 
+pub use explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use sink::{Frame, SCORE_LIMIT, Totals, Trace, finish};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{Value, Weights};
@@ -36,11 +43,15 @@ pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
 /// An evaluation with its caches: one per search thread.
 pub struct Evaluator {
     weights: Arc<Weights>,
+    pawns: PawnCache,
 }
 
 impl Evaluator {
     pub fn new(weights: Arc<Weights>) -> Evaluator {
-        Evaluator { weights }
+        Evaluator {
+            weights,
+            pawns: PawnCache::new(),
+        }
     }
 
     pub fn weights(&self) -> &Arc<Weights> {
@@ -51,26 +62,68 @@ impl Evaluator {
     /// [`SCORE_LIMIT`].
     #[inline]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
-        evaluate_uncached(position, &self.weights)
+        let pieces = Pieces::of(position);
+        let entry = self
+            .pawns
+            .probe(position.keys().pawns, &pieces, &self.weights);
+        let mut scorer = Scorer::starting_at(entry.sum, &self.weights);
+        let frame = report(position, &pieces, &entry.facts, &mut scorer);
+        scorer.finish(&frame)
     }
 
     /// Forgets what is cached.
-    pub fn clear(&mut self) {}
+    pub fn clear(&mut self) {
+        self.pawns = PawnCache::new();
+    }
 }
 
 /// The same score, from the board alone.
 #[inline]
 pub fn evaluate_uncached(position: &Position, weights: &Weights) -> i32 {
     let mut scorer = Scorer::new(weights);
-    let frame = report(position, &mut scorer);
-    finish(scorer.totals(), &frame, weights.uses(Family::Endgame))
+    let frame = report_all(position, &mut scorer);
+    scorer.finish(&frame)
 }
 
 /// The position's features, for a tuner.
 pub fn trace(position: &Position) -> Trace {
     let mut recorder = Recorder::default();
-    let frame = report(position, &mut recorder);
+    let frame = report_all(position, &mut recorder);
     recorder.into_trace(frame)
+}
+
+/// The position's score taken apart, for a person.
+pub fn explain(position: &Position, weights: &Weights) -> Explanation {
+    let mut explainer = Explainer::new(weights);
+    let frame = report_all(position, &mut explainer);
+    explainer.into_explanation(position, frame)
+}
+
+/// How many evaluations a second one core makes of the positions, without caches.
+pub fn evaluations_per_second(positions: &[Position], weights: &Weights, seconds: f64) -> f64 {
+    let start = Instant::now();
+    let mut evaluations = 0_usize;
+    loop {
+        for position in positions {
+            black_box(evaluate_uncached(black_box(position), weights));
+        }
+        evaluations += positions.len();
+        let elapsed = start.elapsed().as_secs_f64();
+        if elapsed >= seconds || positions.is_empty() {
+            return evaluations as f64 / elapsed;
+        }
+    }
+}
+
+#[inline(always)]
+fn report_all(position: &Position, sink: &mut impl Sink) -> Frame {
+    let pieces = Pieces::of(position);
+    let pawns = PawnFacts::of(&pieces);
+    if sink.wants(Family::Pawns) {
+        pawns::report::<WhiteSide>(&pieces, &pawns, sink);
+        pawns::report::<BlackSide>(&pieces, &pawns, sink);
+    }
+    report(position, &pieces, &pawns, sink)
 }
 
 /// Families that need to know who attacks what.
@@ -82,41 +135,36 @@ const ON_ATTACKS: [Family; 5] = [
     Family::Space,
 ];
 
-/// The table of contents: every family reports both sides.
+/// The table of contents: every family reports both sides, but for the pawns, which a cache may
+/// know already.
 #[inline(always)]
-fn report(position: &Position, sink: &mut impl Sink) -> Frame {
-    let pieces = Pieces::of(position);
-    let pawns = PawnFacts::of(&pieces);
+fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) -> Frame {
     if sink.wants(Family::Material) {
-        material::report::<WhiteSide>(&pieces, sink);
-        material::report::<BlackSide>(&pieces, sink);
+        material::report::<WhiteSide>(pieces, sink);
+        material::report::<BlackSide>(pieces, sink);
         sink.add(position.turn(), term::tempo(), 1);
     }
     if sink.wants(Family::Squares) {
-        squares::report::<WhiteSide>(&pieces, sink);
-        squares::report::<BlackSide>(&pieces, sink);
-    }
-    if sink.wants(Family::Pawns) {
-        pawns::report::<WhiteSide>(&pieces, &pawns, sink);
-        pawns::report::<BlackSide>(&pieces, &pawns, sink);
+        squares::report::<WhiteSide>(pieces, sink);
+        squares::report::<BlackSide>(pieces, sink);
     }
     if ON_ATTACKS.iter().any(|family| sink.wants(*family)) {
-        report_attacks(position, &pieces, &pawns, sink);
+        report_attacks(position, pieces, pawns, sink);
     }
     if sink.wants(Family::Initiative) {
-        initiative::report(&pieces, &pawns, sink);
+        initiative::report(pieces, pawns, sink);
     }
     let mut scale = [Frame::FULL_SCALE; 2];
     if sink.wants(Family::Endgame) {
-        endgame::report::<WhiteSide>(&pieces, position.turn(), sink);
-        endgame::report::<BlackSide>(&pieces, position.turn(), sink);
-        scale = endgame::scales(&pieces, &pawns, position.turn());
+        endgame::report::<WhiteSide>(pieces, position.turn(), sink);
+        endgame::report::<BlackSide>(pieces, position.turn(), sink);
+        scale = endgame::scales(pieces, pawns, position.turn());
     }
     if sink.wants(Family::Papers) {
-        papers::report(position, &pieces, &pawns, sink);
+        papers::report(position, pieces, pawns, sink);
     }
     Frame {
-        phase: material::phase(&pieces),
+        phase: material::phase(pieces),
         scale,
         turn: position.turn(),
     }

@@ -129,10 +129,11 @@ fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
         count(neighbours & !CENTRE_FILES),
     );
 
+    let weak_pawns = pawns.isolated::<S::Them>(pieces) | pawns.backward::<S::Them>(pieces);
     for square in rooks & !pawns.files[S::US] {
         let attacked = attacks::rook_attacks(square, pieces.occupied);
         let file = files_of(Bitboard::from_square(square));
-        let weak = attacked & file & pawns.weak[S::THEM];
+        let weak = attacked & file & weak_pawns;
         sink.add(S::COLOR, term::rook_attacks_weak_pawn(), count(weak));
     }
     for square in rooks {

@@ -21,8 +21,6 @@ pub struct PawnFacts {
     pub passed: [Bitboard; 2],
     /// Files with at least one pawn of the colour.
     pub files: [Bitboard; 2],
-    /// Pawns that are isolated or backward.
-    pub weak: [Bitboard; 2],
 }
 
 impl PawnFacts {
@@ -31,10 +29,6 @@ impl PawnFacts {
         let mut facts = PawnFacts::default();
         facts.collect::<WhiteSide>(pieces);
         facts.collect::<BlackSide>(pieces);
-        facts.weak = [
-            facts.isolated::<WhiteSide>(pieces) | facts.backward::<WhiteSide>(pieces),
-            facts.isolated::<BlackSide>(pieces) | facts.backward::<BlackSide>(pieces),
-        ];
         facts
     }
 

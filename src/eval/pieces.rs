@@ -101,7 +101,8 @@ fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
         attacks.enter::<S>(Role::Bishop, attacked, ground.enemy_king);
         let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
         sink.add(S::COLOR, term::bishop_mobility(mobility), 1);
-        sink.add(S::COLOR, term::bishop_trapped(), i32::from(mobility == 0));
+        let trapped = mobility == 0 && S::rank(square) > 0;
+        sink.add(S::COLOR, term::bishop_trapped(), i32::from(trapped));
         let distance = square.distance(king) as usize;
         sink.add(S::COLOR, term::bishop_king_distance(distance), 1);
 

@@ -110,15 +110,24 @@ impl<'a> Scorer<'a> {
         }
     }
 
+    /// A scorer that has summed something already.
+    #[inline]
+    pub fn starting_at(sum: Packed, weights: &'a Weights) -> Scorer<'a> {
+        Scorer {
+            sum,
+            ..Scorer::new(weights)
+        }
+    }
+
     #[inline]
     pub fn sum(&self) -> Packed {
         self.sum
     }
 
-    /// Adds what was summed before, by this or another scorer of the same weights.
+    /// The score in centipawns, seen by the side to move.
     #[inline]
-    pub fn add_sum(&mut self, sum: Packed) {
-        self.sum += sum;
+    pub fn finish(&self, frame: &Frame) -> i32 {
+        finish(self.totals(), frame, self.weights.uses(Family::Endgame))
     }
 
     #[inline]
@@ -216,7 +225,7 @@ impl Trace {
         for &(term, count) in &self.complexity {
             scorer.add_complexity(term, count);
         }
-        finish(scorer.totals(), &self.frame, weights.uses(Family::Endgame))
+        scorer.finish(&self.frame)
     }
 
     /// How often a term counts, White's minus Black's.

@@ -257,7 +257,7 @@ terms! {
         bishop_bad_blocked in -60..=60;
         /// Enemy pawns on the bishop's diagonals, seen through everything.
         bishop_xray_pawns in -60..=60;
-        /// A bishop shut in behind its own or enemy pawns: no safe square at all.
+        /// A bishop that has left its first rank and has no safe square.
         bishop_trapped in -250..=100;
         /// A knight or bishop right behind a pawn of either side.
         minor_behind_pawn in -60..=100;

@@ -1,0 +1,34 @@
+//! `finch eval FEN`: what a position is worth, and why.
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::eval::{Weights, explain};
+use crate::position::Position;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The position, in quotes or as separate words; the start position when left out.
+    #[arg(value_name = "FEN")]
+    fen: Vec<String>,
+    /// Print numbers for programs instead of a table for people.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub fn run(self, weights: &Weights) -> Result<()> {
+        let fen = self.fen.join(" ");
+        let position = match fen.trim() {
+            "" => Position::default(),
+            fen => Position::from_fen(fen).with_context(|| format!("cannot read '{fen}'"))?,
+        };
+        let explanation = explain(&position, weights);
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&explanation)?);
+        } else {
+            print!("{explanation}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! The third reading of a report: for a person.
+//!
+//! [`Explanation`] holds the numbers, ready for JSON; its `Display` draws the board and a table
+//! of everything that counts, family by family, in pawns as players speak of them.
+
+use std::fmt;
+
+use serde::Serialize;
+use shakmaty::{Color, File, Rank, Square};
+
+use super::sink::{Frame, Sink, Totals, white_score};
+use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
+use super::weights::{Packed, Weights};
+use crate::position::Position;
+
+/// A sink that keeps the sides apart.
+pub struct Explainer<'a> {
+    weights: &'a Weights,
+    counts: [Vec<i32>; 2],
+    complexity: Vec<i32>,
+}
+
+impl<'a> Explainer<'a> {
+    pub fn new(weights: &'a Weights) -> Explainer<'a> {
+        let none = || vec![0; WEIGHT_COUNT];
+        Explainer {
+            weights,
+            counts: [none(), none()],
+            complexity: none(),
+        }
+    }
+
+    pub fn into_explanation(self, position: &Position, frame: Frame) -> Explanation {
+        let families = Family::ALL.iter().filter_map(|family| self.family(*family));
+        let families: Vec<_> = families.collect();
+        let sum = |side: fn(&FamilyLines) -> Phases| families.iter().map(side).sum::<Phases>();
+        let (white, black) = (sum(|lines| lines.white), sum(|lines| lines.black));
+        let complexity = sum(|lines| lines.complexity);
+        let scaled = self.weights.uses(Family::Endgame);
+        let totals = Totals {
+            midgame: hundredths(white.midgame - black.midgame),
+            endgame: hundredths(white.endgame - black.endgame),
+            complexity: hundredths(complexity.endgame),
+        };
+        let strong = usize::from(totals.endgame_with_complexity() < 0);
+        let white_view = white_score(totals, &frame, scaled);
+        let white_to_move = position.turn().is_white();
+        Explanation {
+            fen: position.fen(),
+            weights: self.weights.name.clone(),
+            families,
+            midgame: white.midgame - black.midgame,
+            endgame: white.endgame - black.endgame,
+            complexity: complexity.endgame,
+            phase: frame.phase,
+            phase_of: Frame::FULL_PHASE,
+            scale: if scaled {
+                frame.scale[strong]
+            } else {
+                Frame::FULL_SCALE
+            },
+            scale_of: Frame::FULL_SCALE,
+            white_to_move,
+            score_white: white_view,
+            score: if white_to_move {
+                white_view
+            } else {
+                -white_view
+            },
+            board: diagram(position),
+        }
+    }
+
+    /// What a family adds; nothing when none of its terms occurs.
+    fn family(&self, family: Family) -> Option<FamilyLines> {
+        let lines = TERMS.iter().filter(|info| info.family == family);
+        let terms: Vec<_> = lines.filter_map(|info| self.line(info)).collect();
+        if terms.is_empty() {
+            return None;
+        }
+        let sum = |side: fn(&TermLine) -> Phases| terms.iter().map(side).sum::<Phases>();
+        let (white, black) = (sum(|line| line.white), sum(|line| line.black));
+        let complexity = sum(|line| line.complexity);
+        Some(FamilyLines {
+            family: family.key(),
+            meaning: family.meaning().trim(),
+            white,
+            black,
+            complexity,
+            terms,
+        })
+    }
+
+    fn line(&self, info: &'static TermInfo) -> Option<TermLine> {
+        let worth = |counts: &[i32]| {
+            let each = info
+                .terms()
+                .map(|term| self.weights.packed(term) * counts[term.index()]);
+            each.map(Phases::from).sum::<Phases>()
+        };
+        let total = |counts: &[i32]| info.terms().map(|term| counts[term.index()]).sum::<i32>();
+        let [white, black] = [0, 1].map(|side| worth(&self.counts[side]));
+        let complexity = worth(&self.complexity);
+        let nothing = Phases::default();
+        (white != nothing || black != nothing || complexity != nothing).then(|| TermLine {
+            term: info.name,
+            meaning: info.meaning.trim(),
+            white_count: total(&self.counts[0]),
+            black_count: total(&self.counts[1]),
+            white,
+            black,
+            complexity,
+        })
+    }
+}
+
+impl Sink for Explainer<'_> {
+    fn wants(&self, family: Family) -> bool {
+        self.weights.uses(family)
+    }
+
+    fn add(&mut self, color: Color, term: Term, count: i32) {
+        let side = usize::from(color.is_black());
+        self.counts[side][term.index()] += count;
+    }
+
+    fn add_complexity(&mut self, term: Term, count: i32) {
+        self.complexity[term.index()] += count;
+    }
+}
+
+/// Midgame and endgame worth in centipawns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Phases {
+    pub midgame: f64,
+    pub endgame: f64,
+}
+
+impl From<Packed> for Phases {
+    fn from(packed: Packed) -> Phases {
+        let unit = f64::from(Packed::UNIT);
+        Phases {
+            midgame: f64::from(packed.midgame()) / unit,
+            endgame: f64::from(packed.endgame()) / unit,
+        }
+    }
+}
+
+impl std::iter::Sum for Phases {
+    fn sum<I: Iterator<Item = Phases>>(all: I) -> Phases {
+        all.fold(Phases::default(), |left, right| Phases {
+            midgame: left.midgame + right.midgame,
+            endgame: left.endgame + right.endgame,
+        })
+    }
+}
+
+fn hundredths(centipawns: f64) -> i64 {
+    (centipawns * f64::from(Packed::UNIT)).round() as i64
+}
+
+/// One term: how often each side has it and what that is worth to the side.
+#[derive(Clone, Debug, Serialize)]
+pub struct TermLine {
+    pub term: &'static str,
+    pub meaning: &'static str,
+    pub white_count: i32,
+    pub black_count: i32,
+    pub white: Phases,
+    pub black: Phases,
+    /// What the term adds to complexity, which belongs to neither side.
+    pub complexity: Phases,
+}
+
+/// A family and the terms of it that occur.
+#[derive(Clone, Debug, Serialize)]
+pub struct FamilyLines {
+    pub family: &'static str,
+    pub meaning: &'static str,
+    pub white: Phases,
+    pub black: Phases,
+    pub complexity: Phases,
+    pub terms: Vec<TermLine>,
+}
+
+/// A score taken apart. All values are in centipawns.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    pub fen: String,
+    pub weights: String,
+    pub families: Vec<FamilyLines>,
+    /// White's sum minus Black's.
+    pub midgame: f64,
+    pub endgame: f64,
+    pub complexity: f64,
+    pub phase: i32,
+    pub phase_of: i32,
+    pub scale: i32,
+    pub scale_of: i32,
+    pub white_to_move: bool,
+    pub score_white: i32,
+    /// Seen by the side to move: what the search works with.
+    pub score: i32,
+    #[serde(skip)]
+    board: String,
+}
+
+fn diagram(position: &Position) -> String {
+    let mut text = String::from("  ┌─────────────────┐\n");
+    for rank in Rank::ALL.into_iter().rev() {
+        text.push_str(&format!("{} │", rank.char()));
+        for file in File::ALL {
+            let piece = position.board().piece_at(Square::from_coords(file, rank));
+            text.push(' ');
+            text.push(piece.map_or('·', |piece| piece.char()));
+        }
+        text.push_str(" │\n");
+    }
+    text.push_str("  └─────────────────┘\n    a b c d e f g h\n");
+    text
+}
+
+/// A worth in pawns; a dot where there is nothing.
+fn pawns(centipawns: f64) -> String {
+    if centipawns == 0.0 {
+        "·".to_owned()
+    } else {
+        format!("{:+.2}", centipawns / 100.0)
+    }
+}
+
+const RULE: &str =
+    "────────────────────────────┼─────────────────┼─────────────────┼────────────────";
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.board)?;
+        writeln!(f, "{}", self.fen)?;
+        writeln!(f, "Weights: {}\n", self.weights)?;
+        let heads = ["White", "Black", "Total"].map(|head| format!("{head:^15}"));
+        writeln!(f, " {:<26} │ {}", "In pawns", heads.join(" │ "))?;
+        let phases = ["    mg      eg "; 3];
+        writeln!(f, " {:<26} │ {}", "", phases.join(" │ "))?;
+        for family in &self.families {
+            writeln!(f, "{RULE}")?;
+            family.write(f)?;
+        }
+        writeln!(f, "{RULE}\n")?;
+        self.write_outcome(f)
+    }
+}
+
+impl FamilyLines {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let title = self.family.to_uppercase();
+        write_row(f, &title, self.white, self.black, self.complexity)?;
+        for line in &self.terms {
+            let name = format!("  {}", line.term);
+            write_row(f, &name, line.white, line.black, line.complexity)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_row(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    white: Phases,
+    black: Phases,
+    complexity: Phases,
+) -> fmt::Result {
+    let total = Phases {
+        midgame: white.midgame - black.midgame,
+        endgame: white.endgame - black.endgame + complexity.endgame,
+    };
+    let cell =
+        |phases: Phases| format!("{:>7} {:>7}", pawns(phases.midgame), pawns(phases.endgame));
+    let cells = [cell(white), cell(black), cell(total)];
+    writeln!(f, " {name:<26} │ {}", cells.join(" │ "))
+}
+
+impl Explanation {
+    fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Midgame     {:>7}", pawns(self.midgame))?;
+        writeln!(f, "Endgame     {:>7}", pawns(self.endgame))?;
+        if self.complexity != 0.0 {
+            let note = "away from a draw when positive, never across it";
+            writeln!(f, "Complexity  {:>7}  {note}", pawns(self.complexity))?;
+        }
+        writeln!(
+            f,
+            "Phase       {:>4}/{}  all pieces on the board: {}",
+            self.phase, self.phase_of, self.phase_of
+        )?;
+        let draw = if self.scale == 0 {
+            "  a known draw"
+        } else {
+            "  how much of the endgame counts"
+        };
+        writeln!(f, "Scale       {:>3}/{}{draw}", self.scale, self.scale_of)?;
+        let mover = if self.white_to_move { "White" } else { "Black" };
+        let score = f64::from(self.score) / 100.0;
+        let white = f64::from(self.score_white) / 100.0;
+        writeln!(
+            f,
+            "\nScore       {white:+.2} for White ({score:+.2} for {mover}, to move)"
+        )
+    }
+}
