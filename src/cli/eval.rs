@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::output;
 use crate::eval::{Weights, explain};
 use crate::position::Position;
 
@@ -24,11 +25,11 @@ impl Arguments {
             fen => Position::from_fen(fen).with_context(|| format!("cannot read '{fen}'"))?,
         };
         let explanation = explain(&position, weights);
-        if self.json {
-            println!("{}", serde_json::to_string_pretty(&explanation)?);
+        let text = if self.json {
+            serde_json::to_string_pretty(&explanation)? + "\n"
         } else {
-            print!("{explanation}");
-        }
-        Ok(())
+            explanation.to_string()
+        };
+        Ok(output::print(&text)?)
     }
 }

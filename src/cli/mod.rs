@@ -2,6 +2,7 @@
 
 mod bench;
 mod eval;
+mod output;
 mod params;
 mod perft;
 mod weights;

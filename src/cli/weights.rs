@@ -1,10 +1,12 @@
 //! `finch weights`: check a weights file, compare two, list what can be weighed.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use super::output;
 use crate::eval::{Family, TERMS, TermInfo, Value, Weights, differences};
 
 #[derive(Args)]
@@ -25,60 +27,49 @@ enum Action {
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
-        match self.action {
-            Action::Check { file } => check(&file),
-            Action::Diff { left, right } => diff(&left, &right),
-            Action::List => {
-                list();
-                Ok(())
-            }
-        }
+        let text = match self.action {
+            Action::Check { file } => check(&file)?,
+            Action::Diff { left, right } => diff(&left, &right)?,
+            Action::List => list(),
+        };
+        Ok(output::print(&text)?)
     }
 }
 
-fn check(file: &Path) -> Result<()> {
+fn check(file: &Path) -> Result<String> {
     let weights = Weights::load(file)?;
-    println!("{}: {}", file.display(), weights.name);
-    for (key, value) in &weights.provenance {
-        println!("  {key}: {value}");
-    }
-    let weighs = |info: &&TermInfo| weights.values(info).iter().any(|v| *v != Value::default());
+    let mut lines = vec![format!("{}: {}", file.display(), weights.name)];
+    let provenance = weights.provenance.iter();
+    lines.extend(provenance.map(|(key, value)| format!("  {key}: {value}")));
+    let weighs = |info: &&&TermInfo| weights.values(info).iter().any(|v| *v != Value::default());
     for &family in Family::ALL {
-        let all: Vec<_> = TERMS.iter().filter(|info| info.family == family).collect();
-        let used = all.iter().filter(|info| weighs(info)).count();
-        println!("  {:<10} {used:>3} of {:>3} terms", family.key(), all.len());
+        let all: Vec<_> = family_terms(family).collect();
+        let used = all.iter().filter(weighs).count();
+        lines.push(format!(
+            "  {:<10} {used:>3} of {:>3} terms",
+            family.key(),
+            all.len()
+        ));
     }
-    println!("  ok");
-    Ok(())
+    lines.push("  ok\n".to_owned());
+    Ok(lines.join("\n"))
 }
 
-fn diff(left: &Path, right: &Path) -> Result<()> {
+fn diff(left: &Path, right: &Path) -> Result<String> {
     let (first, second) = (Weights::load(left)?, Weights::load(right)?);
     let found = differences(&first, &second);
-    if found.is_empty() {
-        println!("no difference");
-        return Ok(());
+    let labels: Vec<_> = found.iter().map(|one| one.term.label()).collect();
+    let width = labels.iter().map(String::len).max().unwrap_or(0);
+    let mut lines = vec![
+        format!("left:  {} ({})", left.display(), first.name),
+        format!("right: {} ({})", right.display(), second.name),
+    ];
+    for (label, one) in labels.iter().zip(&found) {
+        let (before, after) = (shown(one.left), shown(one.right));
+        lines.push(format!("{label:<width$}  {before:>18}  {after:>18}"));
     }
-    let width = found
-        .iter()
-        .map(|difference| difference.term.label().len())
-        .max()
-        .unwrap_or(0);
-    println!(
-        "{:<width$}  {:>18}  {:>18}",
-        "",
-        left.display(),
-        right.display()
-    );
-    for difference in &found {
-        let (before, after) = (shown(difference.left), shown(difference.right));
-        println!(
-            "{:<width$}  {before:>18}  {after:>18}",
-            difference.term.label()
-        );
-    }
-    println!("{} weights differ", found.len());
-    Ok(())
+    lines.push(format!("{} weights differ\n", found.len()));
+    Ok(lines.join("\n"))
 }
 
 fn shown(value: Value) -> String {
@@ -89,17 +80,23 @@ fn shown(value: Value) -> String {
     }
 }
 
-fn list() {
+fn list() -> String {
+    let mut text = String::new();
     for &family in Family::ALL {
-        println!("[{}]  {}", family.key(), family.meaning().trim());
-        for info in TERMS.iter().filter(|info| info.family == family) {
+        let _ = writeln!(text, "[{}]  {}", family.key(), family.meaning().trim());
+        for info in family_terms(family) {
             let name = match info.length {
                 1 => info.name.to_owned(),
                 length => format!("{}[{length}]", info.name),
             };
             let bounds = format!("{}..={}", info.low, info.high);
-            println!("  {name:<32} {bounds:>12}  {}", info.meaning.trim());
+            let _ = writeln!(text, "  {name:<32} {bounds:>12}  {}", info.meaning.trim());
         }
-        println!();
+        text.push('\n');
     }
+    text
+}
+
+fn family_terms(family: Family) -> impl Iterator<Item = &'static TermInfo> {
+    TERMS.iter().filter(move |info| info.family == family)
 }

@@ -163,7 +163,12 @@ fn rooks<S: Side>(
         let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
         sink.add(S::COLOR, term::rook_mobility(mobility), 1);
 
-        let outside_king = (king_file < 4) == (square.to_u32() & 7 < king_file);
+        let file = square.to_u32() & 7;
+        let outside_king = if king_file < 4 {
+            file < king_file
+        } else {
+            file > king_file
+        };
         if mobility <= SHUT_IN && outside_king {
             let shut_in = if castles.has_color(S::COLOR) {
                 term::rook_boxed()

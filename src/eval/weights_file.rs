@@ -24,7 +24,7 @@ use std::path::Path;
 
 use thiserror::Error;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeArray, DeString, DeTable, DeValue};
 
 use super::terms::{Family, TERMS, Term, TermInfo};
 use super::weights::{Value, Weights};
@@ -185,6 +185,15 @@ fn bare_or_quoted(key: &str) -> String {
     }
 }
 
+type Entry<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
+
+/// A table's entries as the file has them, so that the first mistake is the one reported.
+fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
 struct Reader<'a> {
     text: &'a str,
     file: &'a str,
@@ -200,7 +209,7 @@ impl Reader<'_> {
         })?;
         let mut weights = Weights::zero(self.file);
         let mut terms = 0;
-        for (key, value) in document.get_ref() {
+        for (key, value) in in_order(document.get_ref()) {
             match key.get_ref().as_ref() {
                 "name" => weights.name = self.word(key.get_ref(), value)?,
                 "provenance" => weights.provenance = self.provenance(value)?,
@@ -224,10 +233,8 @@ impl Reader<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Vec<(String, String)>, WeightsError> {
         let table = self.table("provenance", value)?;
-        let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
         let word = |key: &str, value| Ok((key.to_owned(), self.word(key, value)?));
-        entries
+        in_order(table)
             .into_iter()
             .map(|(key, value)| word(key.get_ref(), value))
             .collect()
@@ -241,7 +248,7 @@ impl Reader<'_> {
         weights: &mut Weights,
     ) -> Result<usize, WeightsError> {
         let table = self.table(family.key(), value)?;
-        for (key, value) in table {
+        for (key, value) in in_order(table) {
             let name = key.get_ref();
             let known = TermInfo::named(name);
             let info = known.filter(|info| info.family == family).ok_or_else(|| {

@@ -1,0 +1,13 @@
+//! Printing that survives a reader who has seen enough.
+
+use std::io::{self, ErrorKind, Write};
+
+/// Writes a whole text to standard output. A pipe closed by its reader (`finch ... | head`) is
+/// no failure.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
