@@ -79,10 +79,10 @@ fn general_scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, own_pawns: i32) ->
             (68 + 5 * count(pieces.officers(S::US)) + 4 * passed).min(112)
         };
     }
-    let rooks_only = pieces.officers(0) == pieces.rooks(0) && pieces.officers(1) == pieces.rooks(1);
-    let single = !pieces.rooks(0).more_than_one() && !pieces.rooks(1).more_than_one();
+    let lone_rook =
+        |color| pieces.officers(color) == pieces.rooks(color) && count(pieces.rooks(color)) == 1;
     let margin = own_pawns - count(pieces.pawns(S::THEM));
-    if rooks_only && single && pieces.rooks(0).any() && margin <= 1 && one_wing {
+    if lone_rook(0) && lone_rook(1) && margin <= 1 && one_wing {
         return 72;
     }
     let few = 76 + 13 * own_pawns - if one_wing { 12 } else { 0 };

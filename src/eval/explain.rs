@@ -42,7 +42,7 @@ impl<'a> Explainer<'a> {
             endgame: hundredths(white.endgame - black.endgame),
             complexity: hundredths(complexity.endgame),
         };
-        let strong = usize::from(totals.endgame_with_complexity() < 0);
+        let scale = frame.scale_of(totals.endgame_with_complexity());
         let white_view = white_score(totals, &frame, scaled);
         let white_to_move = position.turn().is_white();
         Explanation {
@@ -54,11 +54,7 @@ impl<'a> Explainer<'a> {
             complexity: complexity.endgame,
             phase: frame.phase,
             phase_of: Frame::FULL_PHASE,
-            scale: if scaled {
-                frame.scale[strong]
-            } else {
-                Frame::FULL_SCALE
-            },
+            scale: if scaled { scale } else { Frame::FULL_SCALE },
             scale_of: Frame::FULL_SCALE,
             white_to_move,
             score_white: white_view,

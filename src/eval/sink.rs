@@ -37,6 +37,18 @@ pub struct Frame {
 impl Frame {
     pub const FULL_PHASE: i32 = 24;
     pub const FULL_SCALE: i32 = 128;
+
+    /// The scale for the side that an endgame score favours; a level one is drawn only if
+    /// neither side could win.
+    #[inline]
+    pub fn scale_of(&self, endgame: i64) -> i32 {
+        let [white, black] = self.scale;
+        match endgame.signum() {
+            1 => white,
+            -1 => black,
+            _ => white.max(black),
+        }
+    }
 }
 
 /// The limit of a static score: beyond it lie proven mates.
@@ -79,8 +91,8 @@ pub fn finish(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
 #[inline]
 pub fn white_score(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
     let mut endgame = totals.endgame_with_complexity();
-    if scaled && endgame != 0 {
-        let scale = frame.scale[usize::from(endgame < 0)];
+    if scaled {
+        let scale = frame.scale_of(endgame);
         if scale == 0 {
             return 0;
         }

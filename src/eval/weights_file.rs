@@ -26,7 +26,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-use super::terms::{Family, TERMS, Term, TermInfo};
+use super::terms::{Family, TERMS, Term, TermInfo, term};
 use super::weights::{Value, Weights};
 
 /// Why a weights file is refused.
@@ -107,7 +107,7 @@ impl Weights {
     }
 
     /// The text of a weights file: every term that weighs something, in the order of the list,
-    /// each under its meaning.
+    /// each under its meaning. The pawn is always written, as a file must name a term.
     pub fn to_toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.provenance.is_empty() {
@@ -116,7 +116,8 @@ impl Weights {
                 let _ = writeln!(text, "{} = {}", bare_or_quoted(key), quoted(value));
             }
         }
-        for &family in Family::ALL.iter().filter(|family| self.uses(**family)) {
+        let written = |family: &&Family| self.uses(**family) || **family == Family::Material;
+        for &family in Family::ALL.iter().filter(written) {
             let _ = write!(
                 text,
                 "\n# {}\n[{}]\n",
@@ -132,7 +133,8 @@ impl Weights {
 
     fn write_term(&self, info: &TermInfo, text: &mut String) {
         let values = self.values(info);
-        if values.iter().all(|value| *value == Value::default()) {
+        let is_pawn = info.offset == term::pawn().index();
+        if !is_pawn && values.iter().all(|value| *value == Value::default()) {
             return;
         }
         let _ = writeln!(text, "# {}", info.meaning.trim());
@@ -143,7 +145,7 @@ impl Weights {
         let _ = writeln!(text, "{} = [", info.name);
         let written: Vec<_> = values.into_iter().map(written).collect();
         let width = written.iter().map(String::len).max().unwrap_or(0);
-        for row in written.chunks(row_length(info.length)) {
+        for row in written.chunks(row_length(info)) {
             let cells: Vec<_> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
             let _ = writeln!(text, "    {},", cells.join(", "));
         }
@@ -159,9 +161,16 @@ impl Weights {
     }
 }
 
-/// Tables of squares read as diagrams: eight files, or four for the king.
-fn row_length(length: usize) -> usize {
-    if length == 32 { 4 } else { 8 }
+/// Tables of squares read as diagrams, eight files wide or, for the king, four; other tables in
+/// even rows.
+fn row_length(info: &TermInfo) -> usize {
+    match (info.family, info.length) {
+        (Family::Squares, 32) => 4,
+        (_, length) if length <= 9 => length,
+        (_, length) if length % 8 == 0 => 8,
+        (_, length) if length % 7 == 0 => 7,
+        _ => 5,
+    }
 }
 
 fn written(value: Value) -> String {

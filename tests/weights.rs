@@ -1,0 +1,255 @@
+//! Weights files: what is read, what is written, what is refused and how.
+
+use std::path::{Path, PathBuf};
+
+use finch::eval::{TERMS, Value, Weights, WeightsError, WeightsProblem, differences, term};
+use proptest::prelude::*;
+
+const DEFAULT: &str = include_str!("../weights/default.toml");
+
+fn files() -> Vec<PathBuf> {
+    let folder = std::fs::read_dir("weights/papers").expect("the papers' weights");
+    let papers = folder.map(|entry| entry.expect("a file").path());
+    std::iter::once(PathBuf::from("weights/default.toml"))
+        .chain(papers)
+        .collect()
+}
+
+fn read(text: &str) -> Result<Weights, WeightsError> {
+    Weights::from_toml(text, "test.toml")
+}
+
+fn error(text: &str) -> WeightsError {
+    read(text).expect_err("a mistake")
+}
+
+#[test]
+fn every_file_of_the_house_is_read() {
+    for file in files() {
+        let weights = Weights::load(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!weights.provenance.is_empty(), "{}", file.display());
+        assert!(
+            weights.get(term::pawn()).midgame > 0.0,
+            "{}",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn the_embedded_weights_are_the_default_file_and_weigh_every_family_but_the_papers() {
+    let weights = read(DEFAULT).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(weights.genes(), Weights::default().genes());
+    for &family in finch::eval::Family::ALL {
+        let papers = family == finch::eval::Family::Papers;
+        assert_eq!(weights.uses(family), !papers, "{}", family.key());
+    }
+}
+
+#[test]
+fn load_save_load_gives_the_same_weights_and_the_same_text() {
+    for file in files() {
+        let weights = Weights::load(&file).unwrap_or_else(|error| panic!("{error}"));
+        let text = weights.to_toml();
+        let again = read(&text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again, weights, "{}", file.display());
+        assert_eq!(again.to_toml(), text, "{}", file.display());
+    }
+}
+
+#[test]
+fn the_default_file_is_as_saving_would_write_it() {
+    assert_eq!(Weights::default().to_toml(), DEFAULT);
+}
+
+#[test]
+fn a_saved_file_is_loaded_from_disk() {
+    let folder = std::env::temp_dir().join(format!("finch-weights-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let path = folder.join("saved.toml");
+    let mut weights = Weights::default();
+    weights.name = "with \"quotes\" and ünïcode".to_owned();
+    weights.provenance = vec![
+        ("preset".to_owned(), "vazquez-2013".to_owned()),
+        ("odd key".to_owned(), "line\nbreak".to_owned()),
+    ];
+    weights.save(&path).expect("saved");
+    assert_eq!(Weights::load(&path), Ok(weights));
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 1);
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn values_are_scalars_pairs_and_arrays_of_either() {
+    let text = "[material]\npawn = 100\nknight = [310.5, 320]\n\
+                [pieces]\nknight_mobility = [-40, [-20, -25], 0, 5, 10, 15, 20, 24, 28.25]";
+    let weights = read(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(weights.get(term::pawn()), Value::both(100.0));
+    let knight = Value {
+        midgame: 310.5,
+        endgame: 320.0,
+    };
+    assert_eq!(weights.get(term::knight()), knight);
+    let second = Value {
+        midgame: -20.0,
+        endgame: -25.0,
+    };
+    assert_eq!(weights.get(term::knight_mobility(1)), second);
+    assert_eq!(weights.get(term::knight_mobility(8)), Value::both(28.25));
+    assert_eq!(weights.get(term::queen()), Value::default());
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Weights::load(Path::new("no/such/weights.toml")).expect_err("missing");
+    assert!(matches!(error.problem, WeightsProblem::Unreadable(_)));
+    assert!(
+        error.to_string().starts_with("no/such/weights.toml: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_text_is_named_with_the_line() {
+    let path = std::env::temp_dir().join(format!("finch-latin-{}.toml", std::process::id()));
+    std::fs::write(&path, b"name = \"x\"\n# caf\xe9\n[material]\npawn = 100\n").expect("written");
+    let error = Weights::load(&path).expect_err("not UTF-8");
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(
+        (error.line, &error.problem),
+        (Some(2), &WeightsProblem::NotText)
+    );
+    assert!(error.to_string().contains(&path.display().to_string()));
+}
+
+#[test]
+fn bad_files_are_refused_with_line_and_term() {
+    #[rustfmt::skip]
+    let cases: &[(&str, usize, Option<&str>, &str)] = &[
+        ("", 1, None, "no term is given a weight"),
+        ("name = \"empty\"\n[material]\n", 1, None, "no term is given a weight"),
+        ("[material]\npawn = 100\n[material\n", 3, Some("pawn"), "not TOML"),
+        ("[material]\npawn = \n", 2, Some("pawn"), "not TOML"),
+        ("[material]\npawn = 100\npawn = 90\n", 3, Some("pawn"), "not TOML"),
+        ("[material]\npawn = 100\nhorse = 300\n", 3, Some("horse"), "no such term"),
+        ("[material]\nknight_mobility = 3\n", 2, Some("knight_mobility"), "belongs under [pieces]"),
+        ("pawn = 100\n", 1, Some("pawn"), "no such family"),
+        ("[matter]\npawn = 100\n", 1, Some("matter"), "no such family"),
+        ("material = 3\n", 1, Some("material"), "integer where a table is expected"),
+        ("\n[pieces]\nknight_mobility = [1, 2, 3]\n", 3, Some("knight_mobility"), "3 values where the term has 9"),
+        ("[material]\npawn = [1, 2, 3]\n", 2, Some("pawn"), "3 values where the term has 2"),
+        ("[material]\npawn = []\n", 2, Some("pawn"), "0 values"),
+        ("[pieces]\nknight_mobility = 5\n", 2, Some("knight_mobility"), "an array of values is expected"),
+        ("[material]\npawn = 4000\n", 2, Some("pawn"), "4000 is outside the bounds 0..=400"),
+        ("[material]\npawn = [100, -0.5]\n", 2, Some("pawn"), "-0.5 is outside the bounds"),
+        ("[material]\npawn = nan\n", 2, Some("pawn"), "nan is not a finite number"),
+        ("[material]\npawn = [100, -inf]\n", 2, Some("pawn"), "-inf is not a finite number"),
+        ("[material]\npawn = 1e999\n", 2, Some("pawn"), ""),
+        ("[material]\npawn = \"100\"\n", 2, Some("pawn"), "string where a decimal number is expected"),
+        ("[material]\npawn = true\n", 2, Some("pawn"), "boolean where"),
+        ("[material]\npawn = 0x64\n", 2, Some("pawn"), "decimal number is expected"),
+        ("name = 3\n[material]\npawn = 100\n", 1, Some("name"), "a string is expected"),
+        ("[provenance]\nseed = 3\n[material]\npawn = 100\n", 2, Some("seed"), "a string is expected"),
+        ("[pieces]\nknight_mobility = [\n0, 0, 0, 0,\n0, 0, 999, 0, 0]\n", 4, Some("knight_mobility"), "999 is outside"),
+    ];
+    for &(text, line, term, problem) in cases {
+        let error = error(text);
+        assert_eq!(error.file, "test.toml");
+        assert_eq!(error.line, Some(line), "{text}: {error}");
+        assert_eq!(error.term.as_deref(), term, "{text}: {error}");
+        let message = error.to_string();
+        assert!(
+            message.starts_with(&format!("test.toml:{line}: ")),
+            "{message}"
+        );
+        assert!(message.contains(problem), "{text}: {message}");
+    }
+}
+
+#[test]
+fn differences_name_every_weight_that_changed() {
+    let left = Weights::default();
+    let mut right = left.clone();
+    assert!(differences(&left, &right).is_empty());
+    right.set(term::knight_mobility(3), Value::both(77.0));
+    right.set(term::tempo(), Value::both(1.0));
+    let labels: Vec<_> = differences(&left, &right)
+        .iter()
+        .map(|one| one.term.label())
+        .collect();
+    assert_eq!(labels, ["tempo", "knight_mobility[3]"]);
+}
+
+#[test]
+fn setting_keeps_bounds_and_survives_what_is_no_number() {
+    let mut weights = Weights::zero("bounds");
+    weights.set(
+        term::pawn(),
+        Value {
+            midgame: 9e9,
+            endgame: f64::NAN,
+        },
+    );
+    let high = TERMS[0].high;
+    let kept = Value {
+        midgame: f64::from(high),
+        endgame: 0.0,
+    };
+    assert_eq!(weights.get(term::pawn()), kept);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever becomes of a file, it is read or refused with a message, and what is read
+    /// keeps every bound.
+    #[test]
+    fn mutated_files_never_break_the_reader(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<char>(), 0..3_u8), 1..6)
+    ) {
+        let mut text: Vec<char> = SAMPLE.chars().collect();
+        for (place, letter, kind) in edits {
+            let place = place.index(text.len());
+            match kind {
+                0 => text[place] = letter,
+                1 => text.insert(place, letter),
+                _ => { text.remove(place); }
+            }
+        }
+        check(&text.into_iter().collect::<String>())?;
+    }
+
+    #[test]
+    fn files_cut_short_never_break_the_reader(end in 0..SAMPLE.len()) {
+        check(SAMPLE.get(..end).unwrap_or(""))?;
+    }
+
+    #[test]
+    fn any_number_is_kept_or_refused(number in any::<f64>()) {
+        check(&format!("[material]\npawn = {number:?}\n"))?;
+    }
+}
+
+const SAMPLE: &str = "name = \"sample\"\n[provenance]\nseed = \"7\"\n[material]\npawn = [82, 104.25]\n\
+    knight = 300 # a comment\n[pieces]\nknight_mobility = [1, 2, 3, [4, 5], 6, 7, 8, 9, 10]\n\
+    [papers]\nlegal_moves = 5.62\n";
+
+fn check(text: &str) -> Result<(), TestCaseError> {
+    match read(text) {
+        Ok(weights) => {
+            for info in TERMS {
+                for value in weights.values(info) {
+                    let bounds = f64::from(info.low)..=f64::from(info.high);
+                    prop_assert!(bounds.contains(&value.midgame), "{}", info.name);
+                    prop_assert!(bounds.contains(&value.endgame), "{}", info.name);
+                }
+            }
+            prop_assert_eq!(read(&weights.to_toml()), Ok(weights));
+        }
+        Err(error) => {
+            prop_assert!(error.to_string().starts_with("test.toml:"));
+            prop_assert!(error.line.is_some());
+        }
+    }
+    Ok(())
+}
