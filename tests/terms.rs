@@ -250,3 +250,36 @@ fn the_move_belongs_to_one_side() {
     assert_eq!(count("tempo", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"), -1);
     assert_eq!(count("complexity_base", KINGS), 1);
 }
+
+/// What `eval/mod.rs` promises: a term lives in the list and in the one file that reports it.
+#[test]
+fn a_term_is_named_in_the_list_and_in_one_other_file() {
+    let folder = std::fs::read_dir("src/eval").expect("the sources");
+    let sources: Vec<_> = folder
+        .map(|entry| entry.expect("a file").path())
+        .filter(|path| !path.ends_with("terms.rs"))
+        .map(|path| std::fs::read_to_string(path).expect("text"))
+        .map(|text| {
+            text.split("#[cfg(test)]")
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .map(|text| without_comments(&text))
+        .collect();
+    for info in TERMS {
+        let uses = |text: &&String| {
+            let accessor = format!("term::{}", info.name);
+            let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            text.match_indices(&accessor)
+                .any(|(at, found)| ends(&text[at + found.len()..]))
+        };
+        assert_eq!(sources.iter().filter(uses).count(), 1, "{}", info.name);
+    }
+}
+
+fn without_comments(text: &str) -> String {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect()
+}

@@ -1,4 +1,54 @@
 //! The evaluation: what a position is worth before anything moves.
+//!
+//! Evaluation code never sees a weight. It reports features ("White has a rook on an open file")
+//! to a [`Sink`](sink::Sink), and three readings are made of one report: the score that plays
+//! ([`Evaluator`], [`evaluate_uncached`]), the counts a tuner needs ([`trace`]) and the table a
+//! person reads ([`explain`]). Because the code is the same, `trace(p).score(w)` is exactly
+//! `evaluate_uncached(p, w)`, whatever the weights.
+//!
+//! - `terms.rs` is the list: every term, its bounds, its meaning, its family
+//! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
+//! - `sink.rs` has the readings and the one function that blends phases and scales endings
+//! - `board.rs`, `attacks.rs` know where the pieces are and what they attack
+//! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
+//!   `passed`, `space`, `initiative`, `endgame`, `papers`
+//! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
+//!   `pawn_cache.rs` remembers pawn structures
+//!
+//! # Adding a term takes three lines
+//!
+//! Say a rook on the file of an enemy queen deserves something. One line and its meaning in the
+//! list, `terms.rs`, under the family that will report it:
+//!
+//! ```text
+//! /// A rook on the file of an enemy queen.
+//! rook_on_queen_file in -100..=100;
+//! ```
+//!
+//! one report, in the family's file, here `pieces.rs`:
+//!
+//! ```text
+//! sink.add(S::COLOR, term::rook_on_queen_file(), count(facing));
+//! ```
+//!
+//! and one value in `weights/default.toml`:
+//!
+//! ```text
+//! rook_on_queen_file = [8, 8]
+//! ```
+//!
+//! Nothing else knows the term. `finch eval`, `finch weights`, every tuner and the tests of
+//! symmetry pick it up from the list; the test of hand-checked terms fails until it has a
+//! position where the term counts and one where it does not. A table is declared with its
+//! length, `knight_mobility[9]`, and reported by index, `term::knight_mobility(squares)`.
+//!
+//! What does not enter linearly has a fixed shape instead of a weight: king danger is an index
+//! into a table (`king.rs`), endings are scaled by rules (`endgame.rs`), complexity moves the
+//! endgame score but never across zero ([`Totals::endgame_with_complexity`]).
+//!
+//! A family whose weights are all zero is skipped. So the papers' features cost nothing in play
+//! and a paper's six weights make an evaluator that knows nothing else; endings are scaled only
+//! when the endgame family weighs something.
 
 mod attacks;
 mod board;

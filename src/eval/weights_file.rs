@@ -26,7 +26,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-use super::terms::{Family, TERMS, Term, TermInfo, term};
+use super::terms::{Family, TERMS, Term, TermInfo};
 use super::weights::{Value, Weights};
 
 /// Why a weights file is refused.
@@ -107,7 +107,7 @@ impl Weights {
     }
 
     /// The text of a weights file: every term that weighs something, in the order of the list,
-    /// each under its meaning. The pawn is always written, as a file must name a term.
+    /// each under its meaning. The first is always written, as a file must name a term.
     pub fn to_toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.provenance.is_empty() {
@@ -133,8 +133,8 @@ impl Weights {
 
     fn write_term(&self, info: &TermInfo, text: &mut String) {
         let values = self.values(info);
-        let is_pawn = info.offset == term::pawn().index();
-        if !is_pawn && values.iter().all(|value| *value == Value::default()) {
+        let is_first = info.offset == TERMS[0].offset;
+        if !is_first && values.iter().all(|value| *value == Value::default()) {
             return;
         }
         let _ = writeln!(text, "# {}", info.meaning.trim());
