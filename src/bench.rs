@@ -37,17 +37,19 @@ pub fn positions() -> impl Iterator<Item = Position> {
         .filter_map(|fen| Position::from_fen(fen).ok())
 }
 
-/// Searches every position with a fresh table, on this thread alone.
-pub fn run(weights: &Arc<Weights>) -> Benchmark {
+/// Searches every position with a fresh table, on this thread alone, unless `control` stops it.
+pub fn run(weights: &Arc<Weights>, control: &Control) -> Benchmark {
     let started = Instant::now();
-    let nodes = positions().map(|position| search(position, weights)).sum();
+    let nodes = positions()
+        .map(|position| search(position, weights, control))
+        .sum();
     Benchmark {
         nodes,
         elapsed: started.elapsed(),
     }
 }
 
-fn search(position: Position, weights: &Arc<Weights>) -> u64 {
+fn search(position: Position, weights: &Arc<Weights>, control: &Control) -> u64 {
     let limits = Limits {
         depth: Some(DEPTH),
         ..Limits::default()
@@ -57,7 +59,7 @@ fn search(position: Position, weights: &Arc<Weights>) -> u64 {
         return 0;
     };
     let mut memory = Memory::new(weights.clone());
-    Search::new(&request, &table, &Control::new(1), &Silent, &mut memory, 0)
+    Search::new(&request, &table, control, &Silent, &mut memory, 0)
         .run()
         .nodes
 }

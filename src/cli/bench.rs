@@ -6,13 +6,14 @@ use clap::Args;
 
 use crate::bench;
 use crate::eval::Weights;
+use crate::search::Control;
 
 #[derive(Args)]
 pub struct Arguments {}
 
 impl Arguments {
     pub fn run(self, weights: &Arc<Weights>) -> anyhow::Result<()> {
-        println!("{}", bench::run(weights));
+        println!("{}", bench::run(weights, &Control::new(1)));
         Ok(())
     }
 }

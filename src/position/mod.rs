@@ -28,7 +28,7 @@ pub use see::see_at_least;
 pub enum FenError {
     #[error("{0}")]
     Syntax(String),
-    #[error("impossible position: {0}")]
+    #[error("{0}")]
     Rules(String),
 }
 

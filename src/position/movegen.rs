@@ -6,6 +6,8 @@
 //! with castling and under-promotions that do not capture). Moves are legal as they come:
 //! checks and pins become masks before a move is made, so nothing is filtered afterwards.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use shakmaty::{
     Bitboard, Board, CastlingSide, Color, File, Move, MoveList, Position as _, Rank, Role, Square,
     attacks,
@@ -378,15 +380,20 @@ fn push_reaches(position: &Position, from: Square, to: Square) -> bool {
 
 /// Counts the leaves of the legal move tree, through the staged generator.
 pub fn perft(position: &Position, depth: u32) -> u64 {
+    perft_until(position, depth, &AtomicBool::new(false))
+}
+
+/// The same, giving up early (with a count that means nothing) once `stop` is set.
+pub fn perft_until(position: &Position, depth: u32, stop: &AtomicBool) -> u64 {
     if depth == 0 {
         return 1;
     }
     let moves = legal_moves(position);
-    if depth == 1 {
+    if depth == 1 || stop.load(Relaxed) {
         return moves.len() as u64;
     }
     moves
         .into_iter()
-        .map(|m| perft(&position.after(m), depth - 1))
+        .map(|m| perft_until(&position.after(m), depth - 1, stop))
         .sum()
 }

@@ -68,6 +68,8 @@ impl Search<'_> {
                 if self.aborted {
                     break;
                 }
+                // A later line may turn out better than an earlier one.
+                self.root_moves[..=pv_index].sort_by_key(|root| -root.score);
             }
             if self.aborted {
                 self.report_change_of_mind(previous);

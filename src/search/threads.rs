@@ -63,6 +63,11 @@ impl Control {
         self.changed.notify_all();
     }
 
+    /// For work that is not a search but must end with it.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }

@@ -5,8 +5,10 @@
 //! - [`options`]: what `setoption` can change, listed once
 //! - [`info`]: everything Finch prints while searching
 //! - [`wdl`]: what a score means in centipawns and in wins, draws and losses
+//! - [`chore`]: long work that is not a search, off the session's thread
 //! - [`output`]: the one way to standard output, and the debug log
 
+mod chore;
 mod command;
 mod info;
 mod options;

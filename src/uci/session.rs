@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Move};
 
+use super::chore::Chore;
 use super::command::{self, Command, Go};
 use super::info::Printer;
 use super::options::{self, OPTIONS, Value};
@@ -45,6 +46,7 @@ struct Session {
     weights: Arc<Weights>,
     game: Game,
     settings: Settings,
+    chore: Option<Chore>,
 }
 
 /// Speaks UCI on standard input and output until `quit` or the end of input.
@@ -86,6 +88,7 @@ impl Session {
                 show_wdl: false,
                 debug: false,
             },
+            chore: None,
         })
     }
 
@@ -99,7 +102,7 @@ impl Session {
             Command::Position { fen, moves } => self.set_position(fen.as_deref(), &moves),
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
-            Command::Stop => self.pool.stop(),
+            Command::Stop => self.stop(),
             Command::PonderHit => self.pool.ponderhit(),
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::Quit => return false,
@@ -108,7 +111,7 @@ impl Session {
                 let score = eval::evaluate_uncached(self.game.position(), &self.weights);
                 self.output.line(score);
             }
-            Command::Bench => self.output.line(bench::run(&self.weights)),
+            Command::Bench => self.bench(),
             Command::Help => self.output.line(HELP),
         }
         true
@@ -180,19 +183,33 @@ impl Session {
         texts.iter().filter_map(read).collect()
     }
 
-    fn perft(&self, depth: u32) {
-        let position = self.game.position();
-        if depth == 0 {
-            return self.output.line("Nodes searched: 1");
-        }
-        let mut total = 0;
-        for m in movegen::legal_moves(position) {
-            let leaves = movegen::perft(&position.after(m), depth - 1);
-            total += leaves;
-            self.output
-                .line(format_args!("{}: {leaves}", position.uci(m)));
-        }
-        self.output.line(format_args!("\nNodes searched: {total}"));
+    fn stop(&mut self) {
+        self.pool.stop();
+        self.chore = None;
+    }
+
+    fn bench(&mut self) {
+        let (weights, output) = (self.weights.clone(), self.output.clone());
+        self.chore = Some(Chore::start(move |control| {
+            output.line(bench::run(&weights, control));
+        }));
+    }
+
+    fn perft(&mut self, depth: u32) {
+        let (position, output) = (self.game.position().clone(), self.output.clone());
+        self.chore = Some(Chore::start(move |control| {
+            let mut total = u64::from(depth == 0);
+            for m in movegen::legal_moves(&position) {
+                if depth == 0 || control.is_stopped() {
+                    break;
+                }
+                let child = position.after(m);
+                let leaves = movegen::perft_until(&child, depth - 1, control.stop_flag());
+                total += leaves;
+                output.line(format_args!("{}: {leaves}", position.uci(m)));
+            }
+            output.line(format_args!("\nNodes searched: {total}"));
+        }));
     }
 
     fn display(&self) {
