@@ -2,18 +2,39 @@
 
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use crate::bench;
-use crate::eval::Weights;
+use crate::eval::{Weights, evaluations_per_second};
+use crate::position::Position;
 use crate::search::Control;
 
 #[derive(Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Evaluations per second, without caches.
+    Eval {
+        /// How long to measure.
+        #[arg(long, default_value_t = 3.0)]
+        seconds: f64,
+    },
+}
 
 impl Arguments {
     pub fn run(self, weights: &Arc<Weights>) -> anyhow::Result<()> {
-        println!("{}", bench::run(weights, &Control::new(1)));
+        match self.what {
+            None => println!("{}", bench::run(weights, &Control::new(1))),
+            Some(What::Eval { seconds }) => {
+                let positions: Vec<Position> = bench::positions().collect();
+                let rate = evaluations_per_second(&positions, weights, seconds);
+                println!("{rate:.0} evaluations per second, {}", weights.name);
+            }
+        }
         Ok(())
     }
 }

@@ -95,6 +95,15 @@ impl Weights {
         self.packed[term.index() & (CAPACITY - 1)]
     }
 
+    /// Name and origin in a line each, for people who want to know what they play against.
+    pub fn summary(&self) -> String {
+        let origin = self
+            .provenance
+            .iter()
+            .map(|(key, value)| format!("\n{key}: {value}"));
+        format!("weights: {}{}", self.name, origin.collect::<String>())
+    }
+
     /// Whether any weight of the family is not zero.
     #[inline(always)]
     pub fn uses(&self, family: Family) -> bool {

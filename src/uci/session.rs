@@ -108,8 +108,8 @@ impl Session {
             Command::Quit => return false,
             Command::Display => self.display(),
             Command::Eval => {
-                let score = eval::evaluate_uncached(self.game.position(), &self.weights);
-                self.output.line(score);
+                let explanation = eval::explain(self.game.position(), &self.weights);
+                self.output.line(explanation);
             }
             Command::Bench => self.bench(),
             Command::Help => self.output.line(HELP),
@@ -280,8 +280,7 @@ impl Session {
             path => Weights::load(Path::new(path))
                 .map_err(|error| format!("{error}; weights unchanged"))?,
         };
-        self.output
-            .message(format_args!("weights: {}", weights.name));
+        self.output.message(weights.summary());
         self.weights = Arc::new(weights);
         self.pool.clear();
         Ok(())
