@@ -1,0 +1,22 @@
+# As OpenBench wants it: make EXE=name builds the engine under that name.
+EXE ?= finch
+
+ifeq ($(OS),Windows_NT)
+	BUILT := target/release/finch.exe
+	NAME := $(EXE).exe
+else
+	BUILT := target/release/finch
+	NAME := $(EXE)
+endif
+
+.PHONY: all test clean
+
+all:
+	cargo build --release
+	cp $(BUILT) $(NAME)
+
+test:
+	cargo test --release
+
+clean:
+	cargo clean
