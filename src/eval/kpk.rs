@@ -1,6 +1,6 @@
 //! King and pawn against king, exactly.
 //!
-//! Every position is solved once, at first use, by working backward from promotions and
+//! Every position is solved once, before the first game, by working backward from promotions and
 //! captures: about 200,000 positions, one bit each. The pawn is thought white and on the files
 //! a to d; other positions are mirrored onto these.
 
@@ -11,9 +11,15 @@ use shakmaty::{Bitboard, Color, Square, attacks};
 /// Two sides to move, two kings, 24 pawn squares (files a to d, ranks 2 to 7).
 const POSITIONS: usize = 2 * 64 * 64 * 24;
 
+static BITBASE: LazyLock<Vec<u64>> = LazyLock::new(solve);
+
+/// Solves now what would otherwise be solved in the middle of a game, on the clock.
+pub fn prepare() {
+    LazyLock::force(&BITBASE);
+}
+
 /// Whether the side with the pawn wins. `pawn_color` owns the pawn.
 pub fn is_won(pawn_color: Color, strong: Square, weak: Square, pawn: Square, turn: Color) -> bool {
-    static BITBASE: LazyLock<Vec<u64>> = LazyLock::new(solve);
     let rank_flip = if pawn_color.is_white() { 0 } else { 56 };
     let file_flip = if pawn.to_u32() & 4 == 0 { 0 } else { 7 };
     let seen = |square: Square| Square::new(square.to_u32() ^ rank_flip ^ file_flip);

@@ -98,6 +98,7 @@ pub struct Evaluator {
 
 impl Evaluator {
     pub fn new(weights: Arc<Weights>) -> Evaluator {
+        kpk::prepare();
         Evaluator {
             weights,
             pawns: PawnCache::new(),

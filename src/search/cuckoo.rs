@@ -19,6 +19,11 @@ struct Cuckoo {
 
 static CUCKOO: LazyLock<Box<Cuckoo>> = LazyLock::new(build);
 
+/// Builds the table now rather than on the clock of the first move.
+pub fn prepare() {
+    LazyLock::force(&CUCKOO);
+}
+
 fn first_slot(key: u64) -> usize {
     key as usize % SIZE
 }

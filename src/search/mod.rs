@@ -117,6 +117,7 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(weights: Arc<Weights>) -> Memory {
+        cuckoo::prepare();
         Memory {
             history: History::new(),
             evaluator: Evaluator::new(weights.clone()),
