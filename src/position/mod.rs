@@ -14,7 +14,7 @@ mod see;
 use shakmaty::fen::{Fen, ParseFenError};
 use shakmaty::uci::UciMove;
 use shakmaty::{
-    Bitboard, Board, Castles, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move,
+    Bitboard, Board, Castles, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Move,
     Position as _, PositionError, Role, Square, attacks,
 };
 use thiserror::Error;
@@ -166,6 +166,21 @@ impl Position {
     pub fn has_pieces(&self, color: Color) -> bool {
         let board = self.board();
         (board.by_color(color) & !board.pawns() & !board.kings()).any()
+    }
+
+    /// All squares that pieces of `color` attack.
+    pub fn attacked_by(&self, color: Color) -> Bitboard {
+        let (board, own) = (self.board(), self.board().by_color(color));
+        let pawns = (board.pawns() & own).0;
+        let (not_a, not_h) = (!Bitboard::from(File::A).0, !Bitboard::from(File::H).0);
+        let mut attacked = Bitboard(match color {
+            Color::White => (pawns & not_a) << 7 | (pawns & not_h) << 9,
+            Color::Black => (pawns & not_a) >> 9 | (pawns & not_h) >> 7,
+        });
+        for from in own & !board.pawns() {
+            attacked |= board.attacks_from(from);
+        }
+        attacked
     }
 
     #[inline]

@@ -1,12 +1,13 @@
 //! What the search has learned about moves and about its own evaluation.
 //!
-//! Quiet moves are remembered by side and squares, by what they answer (the move before, two
-//! and four plies before), captures by what took what where. Correction history remembers how
+//! Quiet moves are remembered by squares and whether these are attacked, by the pawns on the
+//! board, and by what they answer (the move before, two and four plies before), captures by what
+//! took what where. Correction history remembers how
 //! far the static evaluation was off for positions that share pawns or pieces. All values decay
 //! towards the newest evidence: a value never leaves `-LIMIT..=LIMIT`.
 
 use bytemuck::Zeroable;
-use shakmaty::{Color, Move, Role};
+use shakmaty::{Bitboard, Color, Move, Role};
 
 use super::params;
 use crate::position::Position;
@@ -16,6 +17,7 @@ const LIMIT: i32 = 16_384;
 const PIECES: usize = 12;
 /// One slot more than pieces times squares: "no move", as after a null move.
 const PLAYED: usize = PIECES * 64 + 1;
+const PAWN_STRUCTURES: usize = 512;
 const CORRECTIONS: usize = 16_384;
 const CORRECTION_LIMIT: i32 = 1_024;
 
@@ -43,13 +45,38 @@ fn piece_index(color: Color, role: Role) -> usize {
     color as usize * 6 + role as usize - 1
 }
 
-/// The played moves that a move answers: one, two and four plies ago.
-pub type Context = [Played; 3];
+/// What a move answers and where it is played.
+#[derive(Clone, Copy)]
+pub struct Context {
+    /// The moves one, two and four plies ago.
+    pub answered: [Played; 3],
+    /// Squares the opponent attacks.
+    pub attacked: Bitboard,
+    pawns: usize,
+}
+
+impl Context {
+    pub fn new(position: &Position, answered: [Played; 3]) -> Context {
+        Context {
+            answered,
+            attacked: Bitboard::EMPTY,
+            pawns: position.keys().pawns as usize % PAWN_STRUCTURES,
+        }
+    }
+
+    /// Leaving an attacked square and entering one are different matters.
+    #[inline]
+    fn danger(&self, from: usize, to: usize) -> usize {
+        let attacked = |square: usize| (self.attacked.0 >> square & 1) as usize;
+        2 * attacked(from) + attacked(to)
+    }
+}
 
 #[derive(Zeroable)]
 #[repr(C)]
 pub struct History {
-    quiets: [[[i16; 64]; 64]; 2],
+    quiets: [[[[i16; 64]; 64]; 4]; 2],
+    on_pawns: [[i16; PLAYED]; PAWN_STRUCTURES],
     captures: [[[i16; 6]; 64]; PIECES],
     continuation: [[i16; PLAYED]; PLAYED],
     counters: [u16; PLAYED],
@@ -72,10 +99,13 @@ impl History {
         let (from, to) = squares(m);
         let played = Played::new(us, m).index();
         let answers: i32 = context
+            .answered
             .iter()
             .map(|earlier| i32::from(self.continuation[earlier.index()][played]))
             .sum();
-        i32::from(self.quiets[us as usize][from][to]) + answers
+        i32::from(self.quiets[us as usize][context.danger(from, to)][from][to])
+            + i32::from(self.on_pawns[context.pawns][played])
+            + answers
     }
 
     #[inline]
@@ -93,15 +123,18 @@ impl History {
         self.counters[answered.index()] = PackedMove::new(m).bits();
     }
 
-    pub fn update_quiet(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
+    /// Where it went from and to, whatever it answered.
+    pub fn update_squares(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
         let (from, to) = squares(m);
-        nudge(&mut self.quiets[us as usize][from][to], bonus);
-        self.update_continuation(us, m, context, bonus);
+        let slot = &mut self.quiets[us as usize][context.danger(from, to)][from][to];
+        nudge(slot, bonus);
     }
 
-    pub fn update_continuation(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
+    pub fn update_quiet(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
+        self.update_squares(us, m, context, bonus);
         let played = Played::new(us, m).index();
-        for earlier in context {
+        nudge(&mut self.on_pawns[context.pawns][played], bonus);
+        for earlier in &context.answered {
             nudge(&mut self.continuation[earlier.index()][played], bonus);
         }
     }
@@ -118,7 +151,9 @@ impl History {
         let [pawns, white, black] = correction_slots(position);
         let pieces = i32::from(self.piece_correction[0][us][white])
             + i32::from(self.piece_correction[1][us][black]);
-        let line = i32::from(self.continuation_correction[context[1].index()][context[0].index()]);
+        let line = i32::from(
+            self.continuation_correction[context.answered[1].index()][context.answered[0].index()],
+        );
         (i32::from(self.pawn_correction[us][pawns]) * params::correction_pawns()
             + pieces * params::correction_pieces()
             + line * params::correction_continuation())
@@ -143,7 +178,8 @@ impl History {
             &mut self.pawn_correction[us][pawns],
             &mut of_white[us][white],
             &mut of_black[us][black],
-            &mut self.continuation_correction[context[1].index()][context[0].index()],
+            &mut self.continuation_correction[context.answered[1].index()]
+                [context.answered[0].index()],
         ] {
             nudge_within(slot, bonus, CORRECTION_LIMIT);
         }

@@ -34,8 +34,8 @@ use std::time::{Duration, Instant};
 use shakmaty::Move;
 
 use crate::eval::{Evaluator, Weights};
-use crate::position::Game;
 use crate::position::movegen::PackedMove;
+use crate::position::{Game, Position};
 use clock::{Clock, Limits};
 use history::{Context, History, Played};
 use score::MAX_PLY;
@@ -154,6 +154,8 @@ struct RootMove {
 struct Ply {
     /// The move that led away from here, for continuation history.
     played: Played,
+    /// The same when it was quiet, with the circumstances it was chosen in.
+    quiet: Option<(Move, Context)>,
     killers: [PackedMove; 2],
     /// Left out of the search here, to learn whether the others are worse.
     excluded: PackedMove,
@@ -206,6 +208,7 @@ impl<'a> Search<'a> {
         memory.use_weights(&request.weights);
         let ply = Ply {
             played: Played::NOTHING,
+            quiet: None,
             killers: [PackedMove::NONE; 2],
             excluded: PackedMove::NONE,
             static_eval: None,
@@ -247,12 +250,9 @@ impl<'a> Search<'a> {
 
     /// What the moves of this ply answer.
     #[inline]
-    fn context(&self, ply: usize) -> Context {
+    fn context(&self, position: &Position, ply: usize) -> Context {
         let here = ply + BEFORE_ROOT;
-        [
-            self.stack[here - 1].played,
-            self.stack[here - 2].played,
-            self.stack[here - 4].played,
-        ]
+        let answered = [1, 2, 4].map(|plies| self.stack[here - plies].played);
+        Context::new(position, answered)
     }
 }

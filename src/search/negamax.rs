@@ -136,6 +136,7 @@ impl Search<'_> {
             node.depth -= 1;
         }
         // 8. The moves.
+        node.context.attacked = position.attacked_by(!position.turn());
         self.search_moves::<N>(position, node)
     }
 
@@ -238,7 +239,7 @@ impl Search<'_> {
         cut_node: bool,
     ) -> Node {
         let in_check = position.in_check();
-        let context = self.context(ply);
+        let context = self.context(position, ply);
         let raw_eval = match entry.and_then(|entry| entry.eval) {
             _ if in_check => None,
             Some(eval) => Some(eval),
@@ -246,6 +247,9 @@ impl Search<'_> {
         };
         let static_eval = raw_eval.map_or(-MAX_EVAL, |raw| self.corrected(position, raw, &context));
         self.ply_mut(ply).static_eval = raw_eval.map(|_| static_eval);
+        if !in_check && !self.ply(ply).excluded.is_some() {
+            self.judge_previous_move(position, ply, static_eval);
+        }
         let table_move = match entry {
             _ if N::ROOT => PackedMove::new(self.root_moves[self.pv_index].m),
             Some(entry) => entry.best,
@@ -276,6 +280,22 @@ impl Search<'_> {
         let faded = raw * (220 - position.halfmoves().min(100) as i32) / 220;
         let correction = self.memory.history.correction(position, context);
         (faded + correction).clamp(-MAX_EVAL, MAX_EVAL)
+    }
+
+    /// A quiet move that left the opponent worse off than before was a good one.
+    fn judge_previous_move(&mut self, position: &Position, ply: usize, static_eval: i32) {
+        if ply == 0 {
+            return;
+        }
+        let previous = self.ply(ply - 1);
+        if let (Some((m, context)), Some(before)) = (previous.quiet, previous.static_eval) {
+            let limit = params::eval_history_limit();
+            let gain = -(before + static_eval) * params::eval_history_slope();
+            let bonus = gain.clamp(-limit, limit);
+            self.memory
+                .history
+                .update_squares(!position.turn(), m, &context, bonus);
+        }
     }
 
     fn is_improving(&self, ply: usize, static_eval: i32) -> bool {
@@ -323,7 +343,7 @@ impl Search<'_> {
             static_eval,
             ..
         } = node;
-        if self.context(ply)[0] == Played::NOTHING
+        if node.context.answered[0] == Played::NOTHING
             || ply < self.null_move_from
             || !position.has_pieces(position.turn())
             || !pruning::null_move(depth, estimate, static_eval, beta)
@@ -333,7 +353,7 @@ impl Search<'_> {
         let reduced = depth - pruning::null_move_reduction(depth, estimate, beta);
         let child = position.after_null();
         self.table.prefetch(child.key());
-        self.descend(position, ply, Played::NOTHING, 0);
+        self.descend(position, ply, Played::NOTHING, None, 0);
         let score =
             -self.negamax::<NonPv>(&child, ply + 1, -beta, -beta + 1, reduced, !node.cut_node);
         self.keys.pop();
@@ -369,7 +389,7 @@ impl Search<'_> {
         }
         let mut picker = Picker::tactical(position, node.table_move, raised - static_eval);
         while let Some(m) = picker.next(position, &self.memory.history, &node.context) {
-            let child = self.make(position, ply, m);
+            let child = self.make(position, ply, m, &node.context);
             let mut score = -self.quiescence::<NonPv>(&child, ply + 1, -raised, -raised + 1);
             if score >= raised && depth > 4 {
                 let reduced = depth - 4;
@@ -396,18 +416,35 @@ impl Search<'_> {
 
     /// Plays `m` for the search: the child position, with path and prefetch taken care of.
     #[inline]
-    pub(super) fn make(&mut self, position: &Position, ply: usize, m: Move) -> Position {
+    pub(super) fn make(
+        &mut self,
+        position: &Position,
+        ply: usize,
+        m: Move,
+        context: &Context,
+    ) -> Position {
         let child = position.after(m);
         self.table.prefetch(child.key());
         let since_null = self.ply(ply).since_null + 1;
-        self.descend(position, ply, Played::new(position.turn(), m), since_null);
+        let quiet = (!is_tactical(m)).then_some((m, *context));
+        let played = Played::new(position.turn(), m);
+        self.descend(position, ply, played, quiet, since_null);
         child
     }
 
     #[inline]
-    fn descend(&mut self, position: &Position, ply: usize, played: Played, since_null: usize) {
+    fn descend(
+        &mut self,
+        position: &Position,
+        ply: usize,
+        played: Played,
+        quiet: Option<(Move, Context)>,
+        since_null: usize,
+    ) {
         self.keys.push(position.key());
-        self.ply_mut(ply).played = played;
+        let here = self.ply_mut(ply);
+        here.played = played;
+        here.quiet = quiet;
         self.ply_mut(ply + 1).since_null = since_null;
     }
 
@@ -495,7 +532,11 @@ impl Search<'_> {
 
     fn refutations(&self, ply: usize, context: &Context) -> [PackedMove; 3] {
         let [first, second] = self.ply(ply).killers;
-        [first, second, self.memory.history.counter(context[0])]
+        [
+            first,
+            second,
+            self.memory.history.counter(context.answered[0]),
+        ]
     }
 
     /// The rules that skip single moves at low depth.
@@ -606,7 +647,7 @@ impl Search<'_> {
             cut_node,
             ..
         } = node;
-        let child = self.make(position, ply, m);
+        let child = self.make(position, ply, m, &node.context);
         let checks = child.in_check();
         let checked_on_pv = N::PV && checks && extension == 0 && see_at_least(position, m, 0);
         let extension = if checked_on_pv { 1 } else { extension };
@@ -705,6 +746,9 @@ impl Search<'_> {
         if self.ply(node.ply).excluded.is_some() {
             return;
         }
+        if best_score <= original_alpha && node.ply > 0 {
+            self.reward_previous_move(position, node);
+        }
         let bound = match best_score {
             score if score >= node.beta => Bound::Lower,
             score if score > original_alpha => Bound::Exact,
@@ -728,6 +772,16 @@ impl Search<'_> {
         }
     }
 
+    /// Nothing works here: the quiet move that led here deserves the credit.
+    fn reward_previous_move(&mut self, position: &Position, node: &Node) {
+        if let Some((m, context)) = self.ply(node.ply - 1).quiet {
+            let bonus = history::bonus(node.depth) / 2;
+            self.memory
+                .history
+                .update_quiet(!position.turn(), m, &context, bonus);
+        }
+    }
+
     /// The refuting move gains, the moves tried before it lose.
     fn reward(&mut self, position: &Position, node: &Node, best: Move, tried: &Tried) {
         let us = position.turn();
@@ -740,7 +794,7 @@ impl Search<'_> {
             for m in &tried.quiets {
                 learned.update_quiet(us, *m, &node.context, malus);
             }
-            learned.set_counter(node.context[0], best);
+            learned.set_counter(node.context.answered[0], best);
             let killers = &mut self.stack[node.ply + super::BEFORE_ROOT].killers;
             if !killers[0].is(best) {
                 *killers = [PackedMove::new(best), killers[0]];

@@ -98,7 +98,7 @@ params! {
     reduction_refutation = 1000, 200..=2000, 100;
     reduction_check = 900, 200..=2000, 100;
     reduction_child_cutoffs = 900, 200..=2000, 100;
-    reduction_history_divisor = 9, 4..=24, 1;
+    reduction_history_divisor = 11, 4..=24, 1;
     /// Search deeper or shallower after a surprising reduced result.
     deeper_margin = 45, 10..=120, 6;
     shallower_margin = 9, 2..=40, 2;
@@ -109,6 +109,9 @@ params! {
     history_malus_slope = 190, 60..=400, 15;
     history_malus_offset = 90, 0..=250, 15;
     history_malus_limit = 1350, 500..=3200, 120;
+    /// History of the move before, by how the static score changed.
+    eval_history_slope = 5, 1..=16, 1;
+    eval_history_limit = 900, 200..=2000, 80;
     /// Correction history: weight of each table in 1024ths.
     correction_pawns = 68, 20..=140, 8;
     correction_pieces = 62, 20..=140, 8;

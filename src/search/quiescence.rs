@@ -37,7 +37,7 @@ impl Search<'_> {
         }
         // 3. Standing pat: nobody has to capture.
         let in_check = position.in_check();
-        let context = self.context(ply);
+        let context = self.context(position, ply);
         let raw_eval = match entry.and_then(|entry| entry.eval) {
             _ if in_check => None,
             Some(eval) => Some(eval),
@@ -75,7 +75,7 @@ impl Search<'_> {
                     continue;
                 }
             }
-            let child = self.make(position, ply, m);
+            let child = self.make(position, ply, m, &context);
             let score = -self.quiescence::<N>(&child, ply + 1, -beta, -alpha);
             self.keys.pop();
             if self.aborted {
