@@ -156,6 +156,11 @@ fn rooks<S: Side>(
     let rooks = pieces.rooks(S::US);
     let seen_through = pieces.occupied & !pieces.queens(0) & !pieces.queens(1) & !rooks;
     let king_file = pieces.king[S::US].to_u32() & 7;
+    let shut_in_term = if castles.has_color(S::COLOR) {
+        term::rook_boxed()
+    } else {
+        term::rook_trapped()
+    };
     for square in rooks {
         let attacked = attacks::rook_attacks(square, seen_through);
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
@@ -169,14 +174,8 @@ fn rooks<S: Side>(
         } else {
             file > king_file
         };
-        if mobility <= SHUT_IN && outside_king {
-            let shut_in = if castles.has_color(S::COLOR) {
-                term::rook_boxed()
-            } else {
-                term::rook_trapped()
-            };
-            sink.add(S::COLOR, shut_in, 1);
-        }
+        let shut_in = i32::from(mobility <= SHUT_IN && outside_king);
+        sink.add(S::COLOR, shut_in_term, shut_in);
     }
 }
 

@@ -46,11 +46,9 @@ fn by_victim<S: Side, const N: usize>(
     table: impl Fn(usize) -> Term,
     sink: &mut impl Sink,
 ) {
-    if squares.any() {
-        for (place, role) in roles.into_iter().enumerate() {
-            let victims = count(squares & pieces.of_role(S::THEM, role));
-            sink.add(S::COLOR, table(place), victims);
-        }
+    for (place, role) in roles.into_iter().enumerate() {
+        let victims = count(squares & pieces.of_role(S::THEM, role));
+        sink.add(S::COLOR, table(place), victims);
     }
 }
 
