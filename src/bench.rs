@@ -10,7 +10,7 @@ use crate::position::{Game, Position};
 use crate::search::clock::Limits;
 use crate::search::{Control, Memory, Request, Search, Silent, Table};
 
-const DEPTH: i32 = 12;
+const DEPTH: i32 = 13;
 const HASH_MEBIBYTES: usize = 16;
 
 pub struct Benchmark {
@@ -37,29 +37,28 @@ pub fn positions() -> impl Iterator<Item = Position> {
         .filter_map(|fen| Position::from_fen(fen).ok())
 }
 
-/// Searches every position with a fresh table, on this thread alone, unless `control` stops it.
+/// Searches every position as if it were a new game, on this thread alone, unless `control`
+/// stops it.
 pub fn run(weights: &Arc<Weights>, control: &Control) -> Benchmark {
+    let mut memory = Memory::new(weights.clone());
+    let mut nodes = 0;
     let started = Instant::now();
-    let nodes = positions()
-        .map(|position| search(position, weights, control))
-        .sum();
+    if let Ok(table) = Table::new(HASH_MEBIBYTES) {
+        for position in positions() {
+            table.clear(1);
+            memory.clear();
+            let limits = Limits {
+                depth: Some(DEPTH),
+                ..Limits::default()
+            };
+            let request = Request::new(Game::new(position), limits, weights.clone());
+            nodes += Search::new(&request, &table, control, &Silent, &mut memory, 0)
+                .run()
+                .nodes;
+        }
+    }
     Benchmark {
         nodes,
         elapsed: started.elapsed(),
     }
-}
-
-fn search(position: Position, weights: &Arc<Weights>, control: &Control) -> u64 {
-    let limits = Limits {
-        depth: Some(DEPTH),
-        ..Limits::default()
-    };
-    let request = Request::new(Game::new(position), limits, weights.clone());
-    let Ok(table) = Table::new(HASH_MEBIBYTES) else {
-        return 0;
-    };
-    let mut memory = Memory::new(weights.clone());
-    Search::new(&request, &table, control, &Silent, &mut memory, 0)
-        .run()
-        .nodes
 }

@@ -56,10 +56,19 @@ struct Node {
     /// The best estimate: the static score or, where it says more, the table's.
     estimate: i32,
     entry: Option<Entry>,
-    table_move: PackedMove,
+    table_move: Option<Move>,
     table_pv: bool,
-    table_move_is_capture: bool,
     context: Context,
+}
+
+/// A move about to be searched.
+struct Candidate {
+    m: Move,
+    /// Its place in the order, from one.
+    number: usize,
+    stage: Stage,
+    history: i32,
+    is_refutation: bool,
 }
 
 /// What happens to a move before it is made.
@@ -132,7 +141,7 @@ impl Search<'_> {
             return score;
         }
         // 7. Internal iterative reduction: without a table move, learn one more cheaply.
-        if (N::PV || cut_node) && node.depth >= params::iir_depth() && !node.table_move.is_some() {
+        if (N::PV || cut_node) && node.depth >= params::iir_depth() && node.table_move.is_none() {
             node.depth -= 1;
         }
         // 8. The moves.
@@ -251,9 +260,9 @@ impl Search<'_> {
             self.judge_previous_move(position, ply, static_eval);
         }
         let table_move = match entry {
-            _ if N::ROOT => PackedMove::new(self.root_moves[self.pv_index].m),
-            Some(entry) => entry.best,
-            None => PackedMove::NONE,
+            _ if N::ROOT => Some(self.root_moves[self.pv_index].m),
+            Some(entry) => entry.best.unpack(position),
+            None => None,
         };
         self.ply_mut(ply + 2).cutoffs = 0;
         Node {
@@ -270,7 +279,6 @@ impl Search<'_> {
             entry,
             table_move,
             table_pv: N::PV || entry.is_some_and(|entry| entry.pv),
-            table_move_is_capture: table_move.unpack(position).is_some_and(|m| m.is_capture()),
             context,
         }
     }
@@ -453,7 +461,7 @@ impl Search<'_> {
         let excluded = self.ply(ply).excluded;
         let original_alpha = node.alpha;
         let refutations = self.refutations(ply, &node.context);
-        let mut picker = Picker::new(position, node.table_move, &refutations);
+        let mut picker = Picker::new(node.table_move, refutations);
         let mut tried = Tried::default();
         let mut best_score = -INFINITE;
         let mut best_move = None;
@@ -464,11 +472,18 @@ impl Search<'_> {
                 continue;
             }
             number += 1;
+            let candidate = Candidate {
+                m,
+                number,
+                stage: picker.stage(),
+                history: self.history_of(position, &node, m),
+                is_refutation: refutations.iter().any(|packed| packed.is(m)),
+            };
             if N::ROOT {
                 self.announce_root_move(m, number);
             } else if best_score > -MATE_IN_MAX && position.has_pieces(position.turn()) {
                 // 9. Moves not worth making.
-                match self.judge(position, &node, m, number, picker.stage()) {
+                match self.judge(position, &node, &candidate) {
                     Verdict::Search => {}
                     Verdict::Skip => continue,
                     Verdict::SkipAllQuiets => {
@@ -484,9 +499,7 @@ impl Search<'_> {
             };
             // 11. Search it.
             let nodes_before = self.nodes;
-            let is_refutation = refutations.iter().any(|packed| packed.is(m));
-            let score =
-                self.search_child::<N>(position, &node, m, number, extension, is_refutation);
+            let score = self.search_child::<N>(position, &node, &candidate, extension);
             self.keys.pop();
             if self.aborted {
                 return DRAW;
@@ -539,15 +552,17 @@ impl Search<'_> {
         ]
     }
 
+    fn history_of(&self, position: &Position, node: &Node, m: Move) -> i32 {
+        let learned = &self.memory.history;
+        if is_tactical(m) {
+            learned.capture(position.turn(), m)
+        } else {
+            learned.quiet(position.turn(), m, &node.context)
+        }
+    }
+
     /// The rules that skip single moves at low depth.
-    fn judge(
-        &self,
-        position: &Position,
-        node: &Node,
-        m: Move,
-        number: usize,
-        stage: Stage,
-    ) -> Verdict {
+    fn judge(&self, position: &Position, node: &Node, candidate: &Candidate) -> Verdict {
         let &Node {
             depth,
             alpha,
@@ -556,6 +571,13 @@ impl Search<'_> {
             in_check,
             ..
         } = node;
+        let &Candidate {
+            m,
+            number,
+            stage,
+            history,
+            ..
+        } = candidate;
         if is_tactical(m) || checks_directly(position, m) {
             let loses = stage > Stage::GoodCaptures
                 && pruning::capture_exchange_limit(depth)
@@ -569,7 +591,6 @@ impl Search<'_> {
         if number > pruning::late_move_limit(depth, improving) {
             return Verdict::SkipAllQuiets;
         }
-        let history = self.memory.history.quiet(position.turn(), m, &node.context);
         let reduction =
             reduction::base(depth, number) - history / params::reduction_history_divisor();
         let reduced = (depth - reduction / ONE_PLY).max(0);
@@ -599,7 +620,7 @@ impl Search<'_> {
         };
         let applies = !N::ROOT
             && depth >= params::singular_depth()
-            && node.table_move.is(m)
+            && node.table_move == Some(m)
             && !self.ply(ply).excluded.is_some()
             && entry.depth >= depth - 3
             && matches!(entry.bound, Bound::Lower | Bound::Exact)
@@ -635,11 +656,10 @@ impl Search<'_> {
         &mut self,
         position: &Position,
         node: &Node,
-        m: Move,
-        number: usize,
+        candidate: &Candidate,
         extension: i32,
-        is_refutation: bool,
     ) -> i32 {
+        let &Candidate { m, number, .. } = candidate;
         let &Node {
             ply,
             alpha,
@@ -658,7 +678,7 @@ impl Search<'_> {
         let mut score = alpha + 1;
         if node.depth >= 2 && number > 1 + usize::from(N::PV) && !(is_tactical(m) && number < 4) {
             // Late moves are looked at less deeply; a surprise is looked at again.
-            let reduction = self.reduction::<N>(position, node, m, number, is_refutation, checks);
+            let reduction = self.reduction::<N>(node, candidate, checks);
             let reduced = (depth - reduction / ONE_PLY).clamp(1, depth.max(1));
             score = -self.negamax::<NonPv>(&child, ply + 1, -alpha - 1, -alpha, reduced, true);
             if score > alpha && reduced < depth {
@@ -683,32 +703,20 @@ impl Search<'_> {
         score
     }
 
-    fn reduction<N: NodeType>(
-        &self,
-        position: &Position,
-        node: &Node,
-        m: Move,
-        number: usize,
-        is_refutation: bool,
-        gives_check: bool,
-    ) -> i32 {
-        let history = if is_tactical(m) {
-            self.memory.history.capture(position.turn(), m)
-        } else {
-            self.memory.history.quiet(position.turn(), m, &node.context)
-        };
+    fn reduction<N: NodeType>(&self, node: &Node, candidate: &Candidate, gives_check: bool) -> i32 {
         let circumstances = Circumstances {
             pv: N::PV,
             table_pv: node.table_pv,
             cut_node: node.cut_node,
             improving: node.improving,
-            table_move_is_capture: node.table_move_is_capture,
-            is_refutation,
+            table_move_is_capture: node.table_move.is_some_and(Move::is_capture),
+            is_refutation: candidate.is_refutation,
             gives_check,
             child_cutoffs: self.ply(node.ply + 1).cutoffs,
-            history,
+            history: candidate.history,
         };
-        reduction::adjusted(reduction::base(node.depth, number), &circumstances)
+        let base = reduction::base(node.depth, candidate.number);
+        reduction::adjusted(base, &circumstances)
     }
 
     /// Much better than expected: one deeper. Barely better: one shallower.

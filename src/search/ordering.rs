@@ -32,7 +32,7 @@ pub type Refutations = [PackedMove; 3];
 pub struct Picker {
     stage: Stage,
     table_move: Option<Move>,
-    refutations: ArrayVec<Move, 3>,
+    refutations: Refutations,
     next_refutation: usize,
     moves: ArrayVec<Scored, 256>,
     bad_captures: ArrayVec<Move, 64>,
@@ -46,26 +46,17 @@ pub struct Picker {
 
 impl Picker {
     /// All legal moves, best guesses first.
-    pub fn new(position: &Position, table_move: PackedMove, refutations: &Refutations) -> Picker {
-        let table_move = table_move.unpack(position);
-        let mut picker = Picker::empty(table_move);
-        for packed in refutations {
-            if let Some(m) = packed.unpack(position)
-                && !is_tactical(m)
-                && Some(m) != table_move
-                && !picker.refutations.contains(&m)
-            {
-                picker.refutations.push(m);
-            }
+    pub fn new(table_move: Option<Move>, refutations: Refutations) -> Picker {
+        Picker {
+            refutations,
+            ..Picker::empty(table_move)
         }
-        picker
     }
 
     /// Captures and queen promotions whose exchange wins at least `threshold`.
-    pub fn tactical(position: &Position, table_move: PackedMove, threshold: i32) -> Picker {
-        let table_move = table_move
-            .unpack(position)
-            .filter(|m| is_tactical(*m) && see_at_least(position, *m, threshold));
+    pub fn tactical(position: &Position, table_move: Option<Move>, threshold: i32) -> Picker {
+        let table_move =
+            table_move.filter(|m| is_tactical(*m) && see_at_least(position, *m, threshold));
         Picker {
             tactical_only: true,
             threshold,
@@ -77,7 +68,7 @@ impl Picker {
         Picker {
             stage: Stage::TableMove,
             table_move,
-            refutations: ArrayVec::new(),
+            refutations: Refutations::default(),
             next_refutation: 0,
             moves: ArrayVec::new(),
             bad_captures: ArrayVec::new(),
@@ -121,7 +112,7 @@ impl Picker {
                     None if self.tactical_only => self.stage = Stage::Done,
                     None => self.stage = Stage::Refutations,
                 },
-                Stage::Refutations => match self.next_refutation() {
+                Stage::Refutations => match self.next_refutation(position) {
                     Some(m) => return Some(m),
                     None => self.stage = Stage::GenerateQuiets,
                 },
@@ -163,7 +154,7 @@ impl Picker {
         let (us, table_move) = (position.turn(), self.table_move);
         let (refutations, moves) = (&self.refutations, &mut self.moves);
         movegen::generate(position, Generated::Quiet, |m| {
-            if Some(m) != table_move && !refutations.contains(&m) {
+            if Some(m) != table_move && !refutations.contains(&PackedMove::new(m)) {
                 let score = history.quiet(us, m, context);
                 moves.push(Scored { m, score });
             }
@@ -183,13 +174,21 @@ impl Picker {
         None
     }
 
-    fn next_refutation(&mut self) -> Option<Move> {
-        if self.skip_quiets {
-            return None;
+    /// Unpacked only when its turn comes: most nodes are done before.
+    fn next_refutation(&mut self, position: &Position) -> Option<Move> {
+        while !self.skip_quiets && self.next_refutation < self.refutations.len() {
+            let number = self.next_refutation;
+            self.next_refutation += 1;
+            let packed = self.refutations[number];
+            let fresh = packed.is_some() && !self.refutations[..number].contains(&packed);
+            if let Some(m) = packed.unpack(position).filter(|_| fresh)
+                && !is_tactical(m)
+                && Some(m) != self.table_move
+            {
+                return Some(m);
+            }
         }
-        let m = self.refutations.get(self.next_refutation).copied();
-        self.next_refutation += 1;
-        m
+        None
     }
 
     fn next_quiet(&mut self) -> Option<Move> {

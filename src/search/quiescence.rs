@@ -5,7 +5,7 @@ use shakmaty::Move;
 
 use super::Search;
 use super::negamax::NodeType;
-use super::ordering::{Picker, is_tactical};
+use super::ordering::{Picker, Refutations, is_tactical};
 use super::params;
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, is_mate, mated_in};
 use super::table::{Bound, Entry};
@@ -57,9 +57,9 @@ impl Search<'_> {
         alpha = alpha.max(stand_pat);
 
         // 4. Captures that do not lose material, or all evasions.
-        let table_move = entry.map_or(PackedMove::NONE, |entry| entry.best);
+        let table_move = entry.and_then(|entry| entry.best.unpack(position));
         let mut picker = if in_check {
-            Picker::new(position, table_move, &[PackedMove::NONE; 3])
+            Picker::new(table_move, Refutations::default())
         } else {
             Picker::tactical(position, table_move, 0)
         };
