@@ -17,3 +17,4 @@ mod session;
 mod wdl;
 
 pub use session::run;
+pub use wdl::{UciScore, uci_score};
