@@ -8,11 +8,13 @@
 //!   and the game so far
 //! - [`search`]: iterative deepening alpha-beta on a pool of threads with one shared table
 //! - [`eval`]: the evaluation: a list of terms whose weights are lines of TOML
+//! - [`play`]: games and matches, in this process or with other engines; ratings
 //! - [`bench`]: fixed positions at a fixed depth, the signature of how Finch plays
 
 pub mod bench;
 pub mod cli;
 pub mod eval;
+pub mod play;
 pub mod position;
 pub mod search;
 pub mod uci;

@@ -1,0 +1,226 @@
+//! Games whose end is clear need not be played out.
+//!
+//! A draw when both sides have scored close to zero for some moves, a win when the losing side
+//! has called itself lost for some moves (or both sides agree about it), a draw when the game is
+//! too long. The conditions and their names are those of cutechess-cli and fastchess.
+
+use std::str::FromStr;
+
+use shakmaty::{ByColor, Color};
+use thiserror::Error;
+
+use super::game::Ending;
+use super::player::PlayerScore;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Adjudication {
+    pub draw: Option<DrawRule>,
+    pub resign: Option<ResignRule>,
+    /// Full moves after which a game is drawn.
+    pub max_moves: Option<u32>,
+}
+
+/// From move `number` on, `count` moves of both sides within `score` centipawns of zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DrawRule {
+    pub number: u32,
+    pub count: u32,
+    pub score: u32,
+}
+
+/// `count` moves in a row at `score` centipawns or more; `two_sided` when both must see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ResignRule {
+    pub count: u32,
+    pub score: u32,
+    pub two_sided: bool,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("'{word}' is not one of {wanted}")]
+pub struct RuleError {
+    word: String,
+    wanted: &'static str,
+}
+
+impl FromStr for DrawRule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<DrawRule, RuleError> {
+        let mut rule = DrawRule {
+            number: 0,
+            count: 1,
+            score: 0,
+        };
+        for word in text.split_whitespace() {
+            let wrong = || RuleError {
+                word: word.to_owned(),
+                wanted: "movenumber=N, movecount=N, score=N",
+            };
+            let (key, value) = word.split_once('=').ok_or_else(wrong)?;
+            let slot = match key {
+                "movenumber" => &mut rule.number,
+                "movecount" => &mut rule.count,
+                "score" => &mut rule.score,
+                _ => return Err(wrong()),
+            };
+            *slot = value.parse().map_err(|_| wrong())?;
+        }
+        Ok(rule)
+    }
+}
+
+impl FromStr for ResignRule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<ResignRule, RuleError> {
+        let mut rule = ResignRule {
+            count: 1,
+            score: 0,
+            two_sided: false,
+        };
+        for word in text.split_whitespace() {
+            let wrong = || RuleError {
+                word: word.to_owned(),
+                wanted: "movecount=N, score=N, twosided=true|false",
+            };
+            let (key, value) = word.split_once('=').ok_or_else(wrong)?;
+            match key {
+                "movecount" => rule.count = value.parse().map_err(|_| wrong())?,
+                "score" => rule.score = value.parse().map_err(|_| wrong())?,
+                "twosided" => rule.two_sided = value.parse().map_err(|_| wrong())?,
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(rule)
+    }
+}
+
+/// Listens to the scores of a game.
+#[derive(Clone, Debug)]
+pub struct Referee {
+    rules: Adjudication,
+    /// Plies in a row that looked drawn.
+    drawn: u32,
+    /// Moves in a row at which each side called itself lost.
+    lost: ByColor<u32>,
+    /// Moves in a row at which each side called itself winning.
+    won: ByColor<u32>,
+}
+
+impl Referee {
+    pub fn new(rules: Adjudication) -> Referee {
+        Referee {
+            rules,
+            drawn: 0,
+            lost: ByColor::default(),
+            won: ByColor::default(),
+        }
+    }
+
+    /// A move was played; `halfmoves` is the count of the fifty-move rule after it.
+    pub fn hear(&mut self, mover: Color, score: Option<PlayerScore>, halfmoves: u32) {
+        if let Some(rule) = self.rules.draw {
+            let quiet = score.is_some_and(|score| score.is_within(rule.score));
+            // Captures and pawn moves change the game: count anew.
+            self.drawn = if quiet && halfmoves > 0 {
+                self.drawn + 1
+            } else {
+                0
+            };
+        }
+        if let Some(rule) = self.rules.resign {
+            let bound = i32::try_from(rule.score).unwrap_or(i32::MAX);
+            let lost = score.is_some_and(|score| score.centipawns() <= -bound);
+            let won = score.is_some_and(|score| score.centipawns() >= bound);
+            let count =
+                |counter: &mut u32, holds: bool| *counter = if holds { *counter + 1 } else { 0 };
+            count(self.lost.get_mut(mover), lost);
+            count(self.won.get_mut(mover), won);
+        }
+    }
+
+    pub fn ending(&self, plies: usize) -> Option<Ending> {
+        self.resignation().or_else(|| {
+            let draw = self.rules.draw.is_some_and(|rule| {
+                plies >= rule.number as usize * 2 && self.drawn >= rule.count.max(1) * 2
+            });
+            let too_long = self
+                .rules
+                .max_moves
+                .is_some_and(|moves| plies >= moves as usize * 2);
+            match (draw, too_long) {
+                (true, _) => Some(Ending::AgreedDraw),
+                (false, true) => Some(Ending::TooLong),
+                (false, false) => None,
+            }
+        })
+    }
+
+    fn resignation(&self) -> Option<Ending> {
+        let rule = self.rules.resign?;
+        let count = rule.count.max(1);
+        let resigns = |loser: &Color| {
+            let agreed = !rule.two_sided || *self.won.get(!*loser) >= count;
+            *self.lost.get(*loser) >= count && agreed
+        };
+        let loser = Color::ALL.into_iter().find(resigns)?;
+        Some(Ending::Resignation(!loser))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hear(referee: &mut Referee, scores: &[i32]) {
+        for (ply, score) in scores.iter().enumerate() {
+            let mover = Color::from_white(ply % 2 == 0);
+            referee.hear(mover, Some(PlayerScore::Centipawns(*score)), 1);
+        }
+    }
+
+    #[test]
+    fn a_draw_needs_both_sides_for_the_whole_count() {
+        let rules = Adjudication {
+            draw: "movenumber=2 movecount=2 score=10".parse().ok(),
+            ..Adjudication::default()
+        };
+        let mut referee = Referee::new(rules);
+        hear(&mut referee, &[0, 5, -10, 10]);
+        assert_eq!(referee.ending(3), None);
+        assert_eq!(referee.ending(4), Some(Ending::AgreedDraw));
+        hear(&mut referee, &[11]);
+        assert_eq!(referee.ending(50), None);
+        hear(&mut referee, &[0, 0, 0, 0]);
+        referee.hear(Color::White, Some(PlayerScore::Centipawns(0)), 0);
+        assert_eq!(referee.ending(60), None, "a capture starts the count again");
+    }
+
+    #[test]
+    fn one_sided_resignation_asks_only_the_loser() {
+        let rules = |text: &str| Adjudication {
+            resign: text.parse().ok(),
+            ..Adjudication::default()
+        };
+        let mut referee = Referee::new(rules("movecount=2 score=500"));
+        hear(&mut referee, &[-600, 0, -700, 0]);
+        assert_eq!(referee.ending(4), Some(Ending::Resignation(Color::Black)));
+        let mut referee = Referee::new(rules("movecount=2 score=500 twosided=true"));
+        hear(&mut referee, &[-600, 0, -700, 600]);
+        assert_eq!(referee.ending(4), None);
+        hear(&mut referee, &[-700, 600]);
+        assert_eq!(referee.ending(6), Some(Ending::Resignation(Color::Black)));
+    }
+
+    #[test]
+    fn long_games_are_drawn() {
+        let rules = Adjudication {
+            max_moves: Some(3),
+            ..Adjudication::default()
+        };
+        let referee = Referee::new(rules);
+        assert_eq!(referee.ending(5), None);
+        assert_eq!(referee.ending(6), Some(Ending::TooLong));
+    }
+}

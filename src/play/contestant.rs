@@ -1,0 +1,315 @@
+//! A name, a way to play, and limits of one's own: what the command line calls a player.
+//!
+//! `new.toml` is Finch with those weights, `default` Finch as it was built. Anything with `=` is
+//! a list of settings in fastchess's words:
+//! `cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400 depth=8`.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::inside::Inside;
+use super::outside::{Engine, Outside};
+use super::pace::{Pace, TimeControlError, duration};
+use super::player::{Fault, FaultKind, Player};
+use crate::eval::{Weights, WeightsError};
+use crate::search::table::OutOfMemory;
+
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    pub name: String,
+    pub kind: Kind,
+    /// The player's own limits; empty when those of the match hold.
+    pub pace: Pace,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Finch in this process, with a table of so many MiB or as many as fit the pace.
+    Inside {
+        weights: Arc<Weights>,
+        hash: Option<usize>,
+    },
+    Outside(Engine),
+}
+
+#[derive(Debug, Error)]
+pub enum ContestantError {
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    #[error("player '{player}': a quotation mark is not closed")]
+    Quotation { player: String },
+    #[error("player '{player}': '{word}' is not a setting such as cmd=, name= or option.Hash=")]
+    Word { player: String, word: String },
+    #[error("player '{player}': {error}")]
+    TimeControl {
+        player: String,
+        error: TimeControlError,
+    },
+    #[error("player '{0}': exactly one of cmd= and weights= is needed")]
+    Kind(String),
+}
+
+/// How long an engine may take to start, to be ready, or to move when no time is set.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Contestant {
+    pub fn inside(name: &str, weights: Arc<Weights>) -> Contestant {
+        Contestant {
+            name: name.to_owned(),
+            kind: Kind::Inside {
+                weights,
+                hash: None,
+            },
+            pace: Pace::default(),
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<Contestant, ContestantError> {
+        if text.contains('=') && !Path::new(text).exists() {
+            Settings::read(text)?.contestant(text)
+        } else {
+            Ok(Contestant::inside(&stem(text), load(text)?))
+        }
+    }
+
+    /// Takes a seat at the board, with limits that come from the match where it has none.
+    pub fn seat(&self, pace: &Pace) -> Box<dyn Player> {
+        match &self.kind {
+            Kind::Outside(engine) => Box::new(Outside::new(engine.clone())),
+            Kind::Inside { weights, hash } => {
+                let hash = hash.unwrap_or_else(|| pace.hash());
+                match Inside::new(weights.clone(), hash) {
+                    Ok(player) => Box::new(player),
+                    Err(error) => Box::new(Absent(error)),
+                }
+            }
+        }
+    }
+
+    /// What makes this player play as it does, for telling whether two matches are the same.
+    pub fn fingerprint(&self) -> String {
+        let kind = match &self.kind {
+            Kind::Inside { weights, hash } => format!("{:?} {hash:?}", weights.genes()),
+            Kind::Outside(engine) => format!("{engine:?}"),
+        };
+        format!("{} {kind} {:?}", self.name, self.pace)
+    }
+}
+
+/// Makes names distinct: the second `a` becomes `a-2`.
+pub fn distinguish(contestants: &mut [Contestant]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for contestant in contestants {
+        let plain = contestant.name.clone();
+        let mut number = 2;
+        while !taken.insert(contestant.name.clone()) {
+            contestant.name = format!("{plain}-{number}");
+            number += 1;
+        }
+    }
+}
+
+fn stem(path: &str) -> String {
+    let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str());
+    stem.unwrap_or(path).to_owned()
+}
+
+fn load(path: &str) -> Result<Arc<Weights>, ContestantError> {
+    Ok(Arc::new(match path {
+        "default" => Weights::default(),
+        path => Weights::load(Path::new(path))?,
+    }))
+}
+
+/// A player for whom there was no memory: it loses its games.
+struct Absent(OutOfMemory);
+
+impl Player for Absent {
+    fn new_game(&mut self, _: &crate::position::Position) -> Result<(), Fault> {
+        Err(Fault::new(FaultKind::Disconnect, self.0.to_string()))
+    }
+
+    fn think(
+        &mut self,
+        _: &super::player::Situation<'_>,
+        _: &super::pace::Budget,
+    ) -> Result<super::player::Thought, Fault> {
+        Err(Fault::new(FaultKind::Disconnect, self.0.to_string()))
+    }
+}
+
+/// The settings of one player, as written.
+#[derive(Default)]
+struct Settings {
+    command: Option<String>,
+    weights: Option<String>,
+    name: Option<String>,
+    arguments: Vec<String>,
+    directory: Option<PathBuf>,
+    options: Vec<(String, String)>,
+    patience: Option<Duration>,
+    hash: Option<usize>,
+    pace: Pace,
+}
+
+impl Settings {
+    fn read(text: &str) -> Result<Settings, ContestantError> {
+        let mut settings = Settings::default();
+        let words = words(text).ok_or_else(|| ContestantError::Quotation {
+            player: text.to_owned(),
+        })?;
+        for word in words {
+            let unknown = || ContestantError::Word {
+                player: text.to_owned(),
+                word: word.clone(),
+            };
+            let (key, value) = word.split_once('=').ok_or_else(unknown)?;
+            if key == "tc" {
+                let clock = value
+                    .parse()
+                    .map_err(|error| ContestantError::TimeControl {
+                        player: text.to_owned(),
+                        error,
+                    })?;
+                settings.pace.clock = Some(clock);
+            } else {
+                settings.set(key, value).ok_or_else(unknown)?;
+            }
+        }
+        Ok(settings)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        match key {
+            "cmd" => self.command = Some(value.to_owned()),
+            "weights" => self.weights = Some(value.to_owned()),
+            "name" => self.name = Some(value.to_owned()),
+            "dir" => self.directory = Some(value.into()),
+            "args" => self.arguments = words(value)?,
+            "depth" | "plies" => self.pace.depth = Some(positive(value)?),
+            "nodes" => self.pace.nodes = Some(positive(value)?),
+            "st" => self.pace.move_time = Some(duration(value)?),
+            "movetime" => {
+                self.pace.move_time = Some(Duration::from_millis(positive(value)?));
+            }
+            "hash" => self.hash = Some(positive(value)?),
+            "patience" => self.patience = Some(duration(value)?),
+            _ => {
+                let name = key.strip_prefix("option.")?;
+                self.options.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        Some(())
+    }
+
+    fn contestant(self, text: &str) -> Result<Contestant, ContestantError> {
+        let (kind, plain_name) = match (self.command, self.weights) {
+            (Some(command), None) => {
+                let name = stem(&command);
+                let engine = Engine {
+                    command,
+                    arguments: self.arguments,
+                    directory: self.directory,
+                    options: self.options,
+                    patience: self.patience.unwrap_or(PATIENCE),
+                };
+                (Kind::Outside(engine), name)
+            }
+            (None, Some(path)) => {
+                let kind = Kind::Inside {
+                    weights: load(&path)?,
+                    hash: self.hash,
+                };
+                (kind, stem(&path))
+            }
+            _ => return Err(ContestantError::Kind(text.to_owned())),
+        };
+        Ok(Contestant {
+            name: self.name.unwrap_or(plain_name),
+            kind,
+            pace: self.pace,
+        })
+    }
+}
+
+fn positive<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|number| *number > T::default())
+}
+
+/// Splits at spaces outside of quotation marks, which are dropped; `None` when one is left open.
+fn words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    let mut begun = false;
+    for letter in text.chars() {
+        match quote {
+            Some(mark) if letter == mark => quote = None,
+            Some(_) => word.push(letter),
+            None if letter == '"' || letter == '\'' => {
+                quote = Some(letter);
+                begun = true;
+            }
+            None if letter.is_whitespace() => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            None => {
+                word.push(letter);
+                begun = true;
+            }
+        }
+    }
+    if begun {
+        words.push(word);
+    }
+    quote.is_none().then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_fastchess_writes_them() {
+        let text =
+            "cmd=./engine args='-a \"b c\"' 'option.Move Overhead=10' option.Hash=8 tc=3+0.1";
+        let contestant = Contestant::parse(text).unwrap();
+        assert_eq!(contestant.name, "engine");
+        assert_eq!(contestant.pace.tag(), "3+0.1");
+        let Kind::Outside(engine) = contestant.kind else {
+            panic!("an engine was asked for");
+        };
+        assert_eq!(engine.arguments, ["-a", "b c"]);
+        let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            engine.options,
+            [option("Move Overhead", "10"), option("Hash", "8")]
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |text: &str| Contestant::parse(text).unwrap_err().to_string();
+        assert!(error("cmd=a colour=red").contains("colour=red"));
+        assert!(error("name=x").contains("cmd="));
+        assert!(error("cmd='a").contains("not closed"));
+        assert!(error("cmd=a tc=fast").contains("fast"));
+        assert!(error("cmd=a depth=0").contains("depth=0"));
+    }
+
+    #[test]
+    fn equal_names_are_told_apart() {
+        let weights = Arc::new(Weights::default());
+        let mut players =
+            ["a", "b", "a", "a"].map(|name| Contestant::inside(name, weights.clone()));
+        distinguish(&mut players);
+        assert_eq!(players.map(|player| player.name), ["a", "b", "a-2", "a-3"]);
+    }
+}

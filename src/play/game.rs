@@ -1,0 +1,315 @@
+//! One game: two players, an opening, and the rules that end it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use shakmaty::{ByColor, Color, Move};
+
+use super::adjudication::{Adjudication, Referee};
+use super::openings::Opening;
+use super::pace::{Clocks, Pace};
+use super::player::{Fault, FaultKind, Player, Situation, Thought};
+use crate::position::{Game, Position, movegen};
+
+/// A game's result as one of the players sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Loss,
+    Draw,
+    Win,
+}
+
+impl Verdict {
+    pub fn half_points(self) -> u32 {
+        match self {
+            Verdict::Loss => 0,
+            Verdict::Draw => 1,
+            Verdict::Win => 2,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GameResult {
+    WhiteWins,
+    Draw,
+    BlackWins,
+}
+
+impl GameResult {
+    pub fn win_of(color: Color) -> GameResult {
+        color.fold_wb(GameResult::WhiteWins, GameResult::BlackWins)
+    }
+
+    pub fn winner(self) -> Option<Color> {
+        match self {
+            GameResult::WhiteWins => Some(Color::White),
+            GameResult::Draw => None,
+            GameResult::BlackWins => Some(Color::Black),
+        }
+    }
+
+    pub fn verdict_for(self, color: Color) -> Verdict {
+        match self.winner() {
+            None => Verdict::Draw,
+            Some(winner) if winner == color => Verdict::Win,
+            Some(_) => Verdict::Loss,
+        }
+    }
+
+    /// Reads the PGN form; `*` is no result.
+    pub fn from_pgn(text: &str) -> Option<GameResult> {
+        match text {
+            "1-0" => Some(GameResult::WhiteWins),
+            "0-1" => Some(GameResult::BlackWins),
+            "1/2-1/2" => Some(GameResult::Draw),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for GameResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GameResult::WhiteWins => "1-0",
+            GameResult::Draw => "1/2-1/2",
+            GameResult::BlackWins => "0-1",
+        })
+    }
+}
+
+/// Why a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By the winner.
+    Checkmate(Color),
+    Stalemate,
+    Repetition,
+    FiftyMoves,
+    InsufficientMaterial,
+    /// Both sides have long seen nothing.
+    AgreedDraw,
+    /// By the winner: the other side has long been lost.
+    Resignation(Color),
+    TooLong,
+    /// By the one who could not go on.
+    Fault(Color, FaultKind),
+}
+
+impl Ending {
+    pub fn result(self) -> GameResult {
+        match self {
+            Ending::Checkmate(winner) | Ending::Resignation(winner) => GameResult::win_of(winner),
+            Ending::Fault(offender, _) => GameResult::win_of(!offender),
+            _ => GameResult::Draw,
+        }
+    }
+
+    /// The PGN tag, in the words match runners use.
+    pub fn termination(self) -> &'static str {
+        match self {
+            Ending::AgreedDraw | Ending::Resignation(_) | Ending::TooLong => "adjudication",
+            Ending::Fault(_, kind) => kind.termination(),
+            _ => "normal",
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |color: Color| color.fold_wb("White", "Black");
+        match *self {
+            Ending::Checkmate(winner) => write!(f, "{} mates", name(winner)),
+            Ending::Stalemate => f.write_str("Draw by stalemate"),
+            Ending::Repetition => f.write_str("Draw by 3-fold repetition"),
+            Ending::FiftyMoves => f.write_str("Draw by fifty moves rule"),
+            Ending::InsufficientMaterial => f.write_str("Draw by insufficient mating material"),
+            Ending::AgreedDraw | Ending::TooLong => f.write_str("Draw by adjudication"),
+            Ending::Resignation(winner) => write!(f, "{} wins by adjudication", name(winner)),
+            Ending::Fault(offender, kind) => write!(f, "{}{kind}", name(offender)),
+        }
+    }
+}
+
+/// What holds for a game apart from who plays it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub paces: ByColor<Pace>,
+    /// Time tolerated beyond a limit.
+    pub margin: Duration,
+    pub adjudication: Adjudication,
+}
+
+impl Rules {
+    /// The same limits for both sides, nothing adjudicated.
+    pub fn of(pace: Pace) -> Rules {
+        Rules {
+            paces: ByColor::new_with(|_| pace),
+            margin: Duration::ZERO,
+            adjudication: Adjudication::default(),
+        }
+    }
+}
+
+/// A finished game.
+#[derive(Clone, Debug)]
+pub struct GameRecord {
+    pub opening: Opening,
+    /// The moves after the opening, each with what its player thought.
+    pub moves: Vec<Thought>,
+    pub ending: Ending,
+    /// What the one at fault had to say for itself.
+    pub fault: Option<Fault>,
+    pub duration: Duration,
+}
+
+impl GameRecord {
+    pub fn result(&self) -> GameResult {
+        self.ending.result()
+    }
+
+    pub fn plies(&self) -> usize {
+        self.opening.moves.len() + self.moves.len()
+    }
+}
+
+/// Plays a game to its end. Nobody can stop it, so there always is a record.
+pub fn play_game(
+    white: &mut dyn Player,
+    black: &mut dyn Player,
+    opening: &Opening,
+    rules: &Rules,
+) -> GameRecord {
+    let never = AtomicBool::new(false);
+    play_unless(white, black, opening, rules, &never).unwrap_or_else(|| GameRecord {
+        opening: opening.clone(),
+        moves: Vec::new(),
+        ending: Ending::TooLong,
+        fault: None,
+        duration: Duration::ZERO,
+    })
+}
+
+/// The same, but gives up without a result as soon as `stop` is set.
+pub fn play_unless(
+    white: &mut dyn Player,
+    black: &mut dyn Player,
+    opening: &Opening,
+    rules: &Rules,
+    stop: &AtomicBool,
+) -> Option<GameRecord> {
+    let started = Instant::now();
+    let mut table = Board::new(opening, rules);
+    let finished = |table: Board, ending: Ending, fault: Option<Fault>| {
+        Some(GameRecord {
+            opening: opening.clone(),
+            moves: table.thoughts,
+            ending,
+            fault,
+            duration: started.elapsed(),
+        })
+    };
+    let white_ready = white
+        .new_game(&opening.start)
+        .map_err(|fault| (Color::White, fault));
+    let ready = white_ready.and_then(|()| {
+        let black_ready = black.new_game(&opening.start);
+        black_ready.map_err(|fault| (Color::Black, fault))
+    });
+    if let Err((color, fault)) = ready {
+        return finished(table, Ending::Fault(color, fault.kind), Some(fault));
+    }
+    loop {
+        if let Some(ending) = table.ending() {
+            return finished(table, ending, None);
+        }
+        if stop.load(Relaxed) {
+            return None;
+        }
+        let mover = table.game.position().turn();
+        let turn = match mover {
+            Color::White => table.turn(white),
+            Color::Black => table.turn(black),
+        };
+        if let Err(fault) = turn {
+            return finished(table, Ending::Fault(mover, fault.kind), Some(fault));
+        }
+    }
+}
+
+/// The state of a game under way.
+struct Board {
+    game: Game,
+    start: Position,
+    /// All moves, the opening's too.
+    moves: Vec<Move>,
+    thoughts: Vec<Thought>,
+    clocks: Clocks,
+    referee: Referee,
+}
+
+impl Board {
+    fn new(opening: &Opening, rules: &Rules) -> Board {
+        let mut game = Game::new(opening.start.clone());
+        for m in &opening.moves {
+            game.play(*m);
+        }
+        Board {
+            game,
+            start: opening.start.clone(),
+            moves: opening.moves.clone(),
+            thoughts: Vec::new(),
+            clocks: Clocks::new(rules.paces, rules.margin),
+            referee: Referee::new(rules.adjudication),
+        }
+    }
+
+    /// One player's move, or what was wrong with it.
+    fn turn(&mut self, player: &mut dyn Player) -> Result<(), Fault> {
+        let mover = self.game.position().turn();
+        let situation = Situation {
+            game: &self.game,
+            start: &self.start,
+            moves: &self.moves,
+        };
+        let thought = player.think(&situation, &self.clocks.budget(mover))?;
+        if !self.clocks.punch(mover, thought.elapsed) {
+            let detail = format!("thought for {:.3} s", thought.elapsed.as_secs_f64());
+            return Err(Fault::new(FaultKind::Time, detail));
+        }
+        if !movegen::legal_moves(self.game.position()).contains(&thought.m) {
+            let text = self.game.position().uci(thought.m).to_string();
+            return Err(Fault::new(FaultKind::IllegalMove, text));
+        }
+        self.game.play(thought.m);
+        self.moves.push(thought.m);
+        self.referee
+            .hear(mover, thought.score, self.game.position().halfmoves());
+        self.thoughts.push(thought);
+        Ok(())
+    }
+
+    /// Whether the rules or the referee end the game here. Mate comes first: it is mate even on
+    /// the hundredth quiet ply.
+    fn ending(&self) -> Option<Ending> {
+        let position = self.game.position();
+        if movegen::legal_moves(position).is_empty() {
+            return Some(if position.in_check() {
+                Ending::Checkmate(!position.turn())
+            } else {
+                Ending::Stalemate
+            });
+        }
+        if position.is_insufficient_material() {
+            return Some(Ending::InsufficientMaterial);
+        }
+        if self.game.repetitions() >= 2 {
+            return Some(Ending::Repetition);
+        }
+        if position.halfmoves() >= 100 {
+            return Some(Ending::FiftyMoves);
+        }
+        self.referee.ending(self.moves.len())
+    }
+}

@@ -1,0 +1,107 @@
+//! Finch as a player in this process: no pipe, no text, one thread.
+//!
+//! Table and histories are kept from game to game but emptied at the start of each, so that a
+//! game depends on nothing but its players, its opening and its limits.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use shakmaty::Color;
+
+use super::pace::Budget;
+use super::player::{Fault, FaultKind, Player, PlayerScore, Situation, Thought};
+use crate::eval::Weights;
+use crate::position::Position;
+use crate::search::clock::Limits;
+use crate::search::table::OutOfMemory;
+use crate::search::{Control, Memory, Outcome, Request, Search, Silent, Table};
+use crate::uci::{UciScore, uci_score};
+
+/// Kept in hand at each move when there is a clock: other games share the processor.
+const OVERHEAD: Duration = Duration::from_millis(10);
+
+pub struct Inside {
+    weights: Arc<Weights>,
+    table: Table,
+    memory: Memory,
+    control: Control,
+}
+
+impl Inside {
+    /// A player with a table of its own, in MiB.
+    pub fn new(weights: Arc<Weights>, hash: usize) -> Result<Inside, OutOfMemory> {
+        Ok(Inside {
+            table: Table::new(hash)?,
+            memory: Memory::new(weights.clone()),
+            control: Control::new(1),
+            weights,
+        })
+    }
+
+    /// Lets someone else take the seat; takes effect at the next game.
+    pub fn set_weights(&mut self, weights: Arc<Weights>) {
+        self.weights = weights;
+    }
+
+    fn search(&mut self, request: &Request) -> Outcome {
+        self.table.next_search();
+        Search::new(
+            request,
+            &self.table,
+            &self.control,
+            &Silent,
+            &mut self.memory,
+            0,
+        )
+        .run()
+    }
+}
+
+impl Player for Inside {
+    fn new_game(&mut self, _start: &Position) -> Result<(), Fault> {
+        self.table.clear(1);
+        self.memory.clear();
+        Ok(())
+    }
+
+    fn think(&mut self, situation: &Situation<'_>, budget: &Budget) -> Result<Thought, Fault> {
+        let started = Instant::now();
+        let limits = limits(budget, situation.game.position().turn());
+        let mut request = Request::new(situation.game.clone(), limits, self.weights.clone());
+        request.overhead = OVERHEAD;
+        // A bug in the search costs a game, not the match.
+        let Ok(outcome) = catch_unwind(AssertUnwindSafe(|| self.search(&request))) else {
+            self.memory = Memory::new(self.weights.clone());
+            return Err(Fault::new(FaultKind::Disconnect, "the search failed"));
+        };
+        let Some(m) = outcome.best else {
+            return Err(Fault::new(FaultKind::IllegalMove, "no move"));
+        };
+        Ok(Thought {
+            m,
+            score: Some(match uci_score(outcome.score) {
+                UciScore::Centipawns(score) => PlayerScore::Centipawns(score),
+                UciScore::Mate(moves) => PlayerScore::Mate(moves),
+            }),
+            depth: outcome.depth.max(0) as u32,
+            nodes: outcome.nodes,
+            elapsed: started.elapsed(),
+        })
+    }
+}
+
+fn limits(budget: &Budget, mover: Color) -> Limits {
+    Limits {
+        depth: budget
+            .pace
+            .depth
+            .map(|depth| i32::try_from(depth).unwrap_or(i32::MAX)),
+        nodes: budget.pace.nodes,
+        move_time: budget.pace.move_time,
+        remaining: *budget.remaining.get(mover),
+        increment: *budget.increment.get(mover),
+        moves_to_go: budget.moves_to_go,
+        ..Limits::default()
+    }
+}

@@ -1,0 +1,183 @@
+//! The PGN file of a match, which is also its memory.
+//!
+//! Games are appended as they end, each in one write, so that a match killed at any instant has
+//! lost nothing but the games under way; tags of its own tell which match a game belongs to and
+//! its number. Resuming drops what was half written and goes on. When the match is over the
+//! games are put in order: the file then does not show how many threads played.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::pgn::{GameTags, read_tags};
+use super::player::FaultKind;
+use super::standings::Finished;
+
+pub const MATCH_TAG: &str = "Match";
+pub const GAME_TAG: &str = "Game";
+
+#[derive(Debug, Error)]
+pub enum JournalError {
+    #[error("{file}: {error}")]
+    Io { file: PathBuf, error: io::Error },
+    #[error("{0} exists; go on with --resume, or name another file")]
+    Exists(PathBuf),
+    #[error("{0} holds games of another match: players, limits, openings or seed differ")]
+    OtherMatch(PathBuf),
+}
+
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Begins a new file.
+    pub fn create(path: &Path) -> Result<Journal, JournalError> {
+        let opened = OpenOptions::new().append(true).create_new(true).open(path);
+        match opened {
+            Ok(file) => Ok(Journal {
+                path: path.to_owned(),
+                file,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(JournalError::Exists(path.to_owned()))
+            }
+            Err(error) => Err(failed(path, error)),
+        }
+    }
+
+    /// Goes on with the file of the match called `id`, and recalls its finished games. A file
+    /// that is not there is begun.
+    pub fn resume(
+        path: &Path,
+        id: &str,
+    ) -> Result<(Journal, BTreeMap<usize, Finished>), JournalError> {
+        if !path.exists() {
+            return Ok((Journal::create(path)?, BTreeMap::new()));
+        }
+        let io = |error| failed(path, error);
+        let entries = entries(path)?;
+        if entries
+            .iter()
+            .any(|entry| entry.tags.get(MATCH_TAG) != Some(id))
+        {
+            return Err(JournalError::OtherMatch(path.to_owned()));
+        }
+        replace(path, entries.iter().map(|entry| entry.text.as_str())).map_err(io)?;
+        let finished = entries
+            .iter()
+            .map(|entry| (entry.number, entry.finished))
+            .collect();
+        let file = OpenOptions::new().append(true).open(path).map_err(io)?;
+        let journal = Journal {
+            path: path.to_owned(),
+            file,
+        };
+        Ok((journal, finished))
+    }
+
+    pub fn append(&mut self, game: &str) -> Result<(), JournalError> {
+        let written = self.file.write_all(game.as_bytes());
+        written.map_err(|error| failed(&self.path, error))
+    }
+
+    /// Sorts the games, leaving out those from `end` on.
+    pub fn put_in_order(self, end: usize) -> Result<(), JournalError> {
+        let mut entries = entries(&self.path)?;
+        entries.sort_by_key(|entry| entry.number);
+        let kept = entries.iter().filter(|entry| entry.number < end);
+        replace(&self.path, kept.map(|entry| entry.text.as_str()))
+            .map_err(|error| failed(&self.path, error))
+    }
+}
+
+fn failed(path: &Path, error: io::Error) -> JournalError {
+    JournalError::Io {
+        file: path.to_owned(),
+        error,
+    }
+}
+
+/// A finished game as it stands in the file.
+struct Entry {
+    text: String,
+    tags: GameTags,
+    number: usize,
+    finished: Finished,
+}
+
+impl Entry {
+    /// `None` for a game that was not written to its end.
+    fn read(text: &str) -> Option<Entry> {
+        let tags = read_tags(text.as_bytes()).ok()?.into_iter().next()?;
+        let result = tags.result()?;
+        let kind = tags
+            .get("Termination")
+            .and_then(FaultKind::from_termination);
+        let loser = result.winner().map(|winner| !winner);
+        Some(Entry {
+            text: format!("{}\n\n", text.trim_end()),
+            number: tags.get(GAME_TAG)?.parse().ok()?,
+            finished: Finished {
+                result,
+                fault: loser.zip(kind),
+            },
+            tags,
+        })
+    }
+}
+
+/// All finished games of the file, each number once.
+fn entries(path: &Path) -> Result<Vec<Entry>, JournalError> {
+    let bytes = fs::read(path).map_err(|error| failed(path, error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for game in games(&text) {
+        let Some(entry) = Entry::read(game) else {
+            // Half a game can only be the last one, or it is not ours to mend.
+            let foreign = read_tags(game.as_bytes())
+                .is_ok_and(|tags| tags.first().is_some_and(|tags| tags.result().is_some()));
+            if foreign {
+                return Err(JournalError::OtherMatch(path.to_owned()));
+            }
+            continue;
+        };
+        if seen.insert(entry.number) {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+/// Splits a PGN text before each `Event` tag.
+fn games(text: &str) -> impl Iterator<Item = &str> {
+    let mut starts: Vec<usize> = text
+        .match_indices("\n[Event ")
+        .map(|(at, _)| at + 1)
+        .collect();
+    starts.insert(0, 0);
+    starts.push(text.len());
+    let ranges: Vec<(usize, usize)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    let games = ranges.into_iter().map(|(start, end)| &text[start..end]);
+    games.filter(|game| !game.trim().is_empty())
+}
+
+/// Writes the file anew, at once or not at all.
+fn replace<'a>(path: &Path, games: impl Iterator<Item = &'a str>) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    let mut file = io::BufWriter::new(File::create(&temporary)?);
+    for game in games {
+        file.write_all(game.as_bytes())?;
+    }
+    file.into_inner()
+        .map_err(io::IntoInnerError::into_error)?
+        .sync_all()?;
+    fs::rename(temporary, path)
+}

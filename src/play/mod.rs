@@ -1,0 +1,141 @@
+//! Playing: games, matches, and what they prove.
+//!
+//! From the inside out:
+//!
+//! - [`player`]: who plays; [`inside`] is Finch in this process, [`outside`] a UCI engine,
+//!   [`contestant`] either of them as a person names it
+//! - [`pace`]: how long they may think; [`adjudication`]: when it is over before it is over
+//! - [`game`]: one game; [`openings`]: where it begins, [`opening_maker`]: how such places are found
+//! - [`schedule`], [`hall`], [`standings`], [`journal`]: who meets whom, many games at once, the
+//!   table, the PGN file that remembers; [`tournament`] ties them together, [`scoreboard`] shows it
+//! - [`score`]: what two players' games say (Elo, likelihood of superiority, pentanomial);
+//!   [`sprt`]: when that is enough; [`ratings`]: what the games of many players say
+//!
+//! A tuner needs two calls: [`duel`] for a match, [`encounters`] for many games between many.
+
+pub mod adjudication;
+pub mod contestant;
+pub mod game;
+pub mod hall;
+pub mod inside;
+pub mod journal;
+pub mod opening_maker;
+pub mod openings;
+pub mod outside;
+pub mod pace;
+pub mod pgn;
+pub mod player;
+mod polyglot;
+pub mod ratings;
+pub mod schedule;
+pub mod score;
+pub mod scoreboard;
+pub mod sprt;
+pub mod standings;
+pub mod tournament;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::eval::Weights;
+use adjudication::Adjudication;
+use contestant::Contestant;
+pub use game::{GameRecord, GameResult, play_game};
+use hall::Hall;
+pub use openings::Opening;
+pub use pace::Pace;
+use schedule::{Fixture, Format, Schedule};
+pub use score::Score;
+use standings::{Finished, Standings};
+
+/// A match of `games` games (an even number) between two sets of weights, each opening with both
+/// colours, on `threads` threads; the score is that of `a`. The seed chooses the openings; with
+/// a depth or node limit nothing else decides.
+pub fn duel(
+    a: &Weights,
+    b: &Weights,
+    pace: Pace,
+    openings: &[Opening],
+    games: usize,
+    seed: u64,
+    threads: usize,
+) -> io::Result<Score> {
+    let contestants = [("a", a), ("b", b)]
+        .map(|(name, weights)| Contestant::inside(name, Arc::new(weights.clone())));
+    let mut openings = openings.to_vec();
+    openings::shuffle(&mut openings, seed);
+    let schedule = Schedule::new(2, Format::RoundRobin, games);
+    let fixtures: Vec<Fixture> = (0..schedule.games())
+        .map(|number| schedule.fixture(number))
+        .collect();
+    let mut standings = Standings::new(schedule);
+    let hall = hall(&contestants, &openings, pace);
+    hall.play(
+        &fixtures,
+        threads,
+        &AtomicBool::new(false),
+        |fixture, record| {
+            standings.add(fixture.number, Finished::of(&record));
+            ControlFlow::Continue(())
+        },
+    )?;
+    Ok(standings.total(0))
+}
+
+/// One game of many: white, black and the opening, by their places in the lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encounter {
+    pub white: usize,
+    pub black: usize,
+    pub opening: usize,
+}
+
+/// Plays games between any of the players; the results stand in the order of the encounters.
+pub fn encounters(
+    players: &[Arc<Weights>],
+    openings: &[Opening],
+    encounters: &[Encounter],
+    pace: Pace,
+    threads: usize,
+) -> io::Result<Vec<GameResult>> {
+    let contestants: Vec<Contestant> = players
+        .iter()
+        .map(|weights| Contestant::inside("", weights.clone()))
+        .collect();
+    let fixtures: Vec<Fixture> = encounters
+        .iter()
+        .enumerate()
+        .map(|(number, encounter)| Fixture {
+            number,
+            round: encounter.opening,
+            white: encounter.white,
+            black: encounter.black,
+        })
+        .collect();
+    let mut results = vec![GameResult::Draw; encounters.len()];
+    let hall = hall(&contestants, openings, pace);
+    hall.play(
+        &fixtures,
+        threads,
+        &AtomicBool::new(false),
+        |fixture, record| {
+            results[fixture.number] = record.result();
+            ControlFlow::Continue(())
+        },
+    )?;
+    Ok(results)
+}
+
+/// A hall in which everyone has the same limits and games are played out.
+fn hall<'a>(contestants: &'a [Contestant], openings: &'a [Opening], pace: Pace) -> Hall<'a> {
+    Hall {
+        contestants,
+        openings,
+        pace,
+        margin: Duration::ZERO,
+        adjudication: Adjudication::default(),
+    }
+}

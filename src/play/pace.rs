@@ -1,0 +1,259 @@
+//! How long a player may think: clocks, fixed time, fixed depth, fixed nodes.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use shakmaty::{ByColor, Color};
+use thiserror::Error;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("'{0}' is not a time control such as 3+0.03, 40/60+0.6 or 1:30+1")]
+pub struct TimeControlError(String);
+
+/// So much time for all moves or for so many, and an increment after each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TimeControl {
+    pub moves: Option<u32>,
+    pub base: Duration,
+    pub increment: Duration,
+}
+
+impl FromStr for TimeControl {
+    type Err = TimeControlError;
+
+    fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
+        let wrong = || TimeControlError(text.to_owned());
+        let (moves, rest) = match text.split_once('/') {
+            Some((moves, rest)) => {
+                let moves = moves.parse().ok().filter(|moves| *moves > 0);
+                (Some(moves.ok_or_else(wrong)?), rest)
+            }
+            None => (None, text),
+        };
+        let (base, increment) = rest.split_once('+').unwrap_or((rest, "0"));
+        let (minutes, seconds) = base.split_once(':').unwrap_or(("0", base));
+        let control = TimeControl {
+            moves,
+            base: duration(minutes).ok_or_else(wrong)? * 60
+                + duration(seconds).ok_or_else(wrong)?,
+            increment: duration(increment).ok_or_else(wrong)?,
+        };
+        if control.base + control.increment == Duration::ZERO {
+            return Err(wrong());
+        }
+        Ok(control)
+    }
+}
+
+/// A number of seconds, with a fraction perhaps, up to a day.
+pub fn duration(seconds: &str) -> Option<Duration> {
+    const DAY: f64 = 86_400.0;
+    let seconds: f64 = seconds.parse().ok()?;
+    (0.0..=DAY)
+        .contains(&seconds)
+        .then(|| Duration::from_secs_f64(seconds))
+}
+
+impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(moves) = self.moves {
+            write!(f, "{moves}/")?;
+        }
+        write!(f, "{}", self.base.as_secs_f64())?;
+        if !self.increment.is_zero() {
+            write!(f, "+{}", self.increment.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+/// All limits that hold for a player's every move; at least one should be set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pace {
+    pub depth: Option<u32>,
+    pub nodes: Option<u64>,
+    pub move_time: Option<Duration>,
+    pub clock: Option<TimeControl>,
+}
+
+impl Pace {
+    pub fn depth(depth: u32) -> Pace {
+        Pace {
+            depth: Some(depth),
+            ..Pace::default()
+        }
+    }
+
+    pub fn nodes(nodes: u64) -> Pace {
+        Pace {
+            nodes: Some(nodes),
+            ..Pace::default()
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Pace::default()
+    }
+
+    /// Whether the time of day has a say in what is played.
+    pub fn is_timed(&self) -> bool {
+        self.move_time.is_some() || self.clock.is_some()
+    }
+
+    /// The hash table, in MiB, that such searches fill; clearing more would only cost time.
+    pub fn hash(&self) -> usize {
+        const SMALL: usize = 1;
+        const USUAL: usize = 16;
+        let shallow = self.depth.is_some_and(|depth| depth <= 8);
+        let few = self.nodes.is_some_and(|nodes| nodes <= 50_000);
+        if shallow || few { SMALL } else { USUAL }
+    }
+
+    /// The PGN tag.
+    pub fn tag(&self) -> String {
+        match (self.clock, self.move_time) {
+            (Some(clock), _) => clock.to_string(),
+            (None, Some(time)) => format!("{}/move", time.as_secs_f64()),
+            (None, None) => "-".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.clock.map(|clock| clock.to_string()),
+            self.move_time
+                .map(|time| format!("{} s a move", time.as_secs_f64())),
+            self.depth.map(|depth| format!("depth {depth}")),
+            self.nodes.map(|nodes| format!("{nodes} nodes")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// A player's running clock.
+#[derive(Clone, Copy, Debug)]
+struct Face {
+    control: TimeControl,
+    remaining: Duration,
+    moves_to_go: Option<u32>,
+}
+
+/// What a player is told before it thinks.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    pub pace: Pace,
+    pub remaining: ByColor<Option<Duration>>,
+    pub increment: ByColor<Duration>,
+    pub moves_to_go: Option<u32>,
+    /// Tolerated beyond the limit.
+    pub margin: Duration,
+}
+
+impl Budget {
+    /// The longest this move may take; `None` when no time was set.
+    pub fn allowance(&self, mover: Color) -> Option<Duration> {
+        let limits = [self.pace.move_time, *self.remaining.get(mover)];
+        limits.into_iter().flatten().min()
+    }
+}
+
+/// Both clocks of a game.
+#[derive(Clone, Debug)]
+pub struct Clocks {
+    paces: ByColor<Pace>,
+    faces: ByColor<Option<Face>>,
+    margin: Duration,
+}
+
+impl Clocks {
+    pub fn new(paces: ByColor<Pace>, margin: Duration) -> Clocks {
+        let face = |pace: Pace| {
+            pace.clock.map(|control| Face {
+                control,
+                remaining: control.base + control.increment,
+                moves_to_go: control.moves,
+            })
+        };
+        Clocks {
+            paces,
+            faces: paces.map(face),
+            margin,
+        }
+    }
+
+    pub fn budget(&self, mover: Color) -> Budget {
+        let face = self.faces.get(mover);
+        Budget {
+            pace: *self.paces.get(mover),
+            remaining: self.faces.map(|face| face.map(|face| face.remaining)),
+            increment: self
+                .faces
+                .map(|face| face.map_or(Duration::ZERO, |face| face.control.increment)),
+            moves_to_go: face.and_then(|face| face.moves_to_go),
+            margin: self.margin,
+        }
+    }
+
+    /// Takes the time a move needed off the mover's clock; false when it was too much.
+    pub fn punch(&mut self, mover: Color, elapsed: Duration) -> bool {
+        let allowed = self.budget(mover).allowance(mover);
+        if allowed.is_some_and(|allowed| elapsed > allowed + self.margin) {
+            return false;
+        }
+        if let Some(face) = self.faces.get_mut(mover) {
+            face.remaining = face.remaining.saturating_sub(elapsed) + face.control.increment;
+            face.moves_to_go = match face.moves_to_go {
+                Some(1) => {
+                    face.remaining += face.control.base;
+                    face.control.moves
+                }
+                Some(moves) => Some(moves - 1),
+                None => None,
+            };
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_controls_are_read_as_runners_write_them() {
+        let control: TimeControl = "40/1:30+0.5".parse().unwrap();
+        assert_eq!(control.moves, Some(40));
+        assert_eq!(control.base, Duration::from_secs(90));
+        assert_eq!(control.increment, Duration::from_millis(500));
+        assert_eq!(control.to_string(), "40/90+0.5");
+        assert_eq!(
+            "8+0.08".parse::<TimeControl>().unwrap().to_string(),
+            "8+0.08"
+        );
+        for wrong in ["", "x", "0", "-1+1", "0/5", "3+", "nan", "1e99"] {
+            assert!(wrong.parse::<TimeControl>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn clocks_count_down_add_increments_and_refill() {
+        let pace = Pace {
+            clock: "2/1+0.5".parse().ok(),
+            ..Pace::default()
+        };
+        let mut clocks = Clocks::new(ByColor::new_with(|_| pace), Duration::ZERO);
+        let remaining = |clocks: &Clocks| clocks.budget(Color::White).remaining.white.unwrap();
+        let start = remaining(&clocks);
+        assert!(clocks.punch(Color::White, Duration::from_millis(400)));
+        assert_eq!(remaining(&clocks), start + Duration::from_millis(100));
+        assert_eq!(clocks.budget(Color::White).moves_to_go, Some(1));
+        assert!(clocks.punch(Color::White, Duration::from_millis(500)));
+        assert_eq!(remaining(&clocks), start + Duration::from_millis(1100));
+        assert_eq!(clocks.budget(Color::White).moves_to_go, Some(2));
+        assert!(!clocks.punch(Color::White, Duration::from_secs(60)));
+    }
+}

@@ -1,0 +1,148 @@
+//! Who plays: Finch itself with some weights, in this process, or an outside UCI engine.
+//!
+//! A player answers a situation with a thought or with a fault. Faults lose the game and nothing
+//! else: at the next game the player is asked again and may have recovered.
+
+use std::fmt;
+use std::time::Duration;
+
+use shakmaty::Move;
+
+use super::pace::Budget;
+use crate::position::{Game, Position};
+
+/// All a player may know about the game.
+pub struct Situation<'a> {
+    pub game: &'a Game,
+    /// Where the game began, and every move since.
+    pub start: &'a Position,
+    pub moves: &'a [Move],
+}
+
+/// A score as its player sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlayerScore {
+    Centipawns(i32),
+    /// Moves until mate; negative or zero when it is the player who is mated.
+    Mate(i32),
+}
+
+impl PlayerScore {
+    const MATE: i32 = 100_000;
+
+    /// One number for comparisons: mates are worth more than anything else.
+    pub fn centipawns(self) -> i32 {
+        match self {
+            PlayerScore::Centipawns(score) => score,
+            PlayerScore::Mate(moves) if moves > 0 => PlayerScore::MATE - moves,
+            PlayerScore::Mate(moves) => -PlayerScore::MATE - moves,
+        }
+    }
+
+    pub fn is_within(self, score: u32) -> bool {
+        self.centipawns().unsigned_abs() <= score
+    }
+}
+
+impl fmt::Display for PlayerScore {
+    /// As PGN comments have it: `+0.25`, `-M3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            PlayerScore::Centipawns(0) => f.write_str("0.00"),
+            PlayerScore::Centipawns(score) => write!(f, "{:+.2}", f64::from(score) / 100.0),
+            // Runners count plies to the mate.
+            PlayerScore::Mate(moves) if moves > 0 => write!(f, "+M{}", 2 * moves - 1),
+            PlayerScore::Mate(moves) => write!(f, "-M{}", 2 * moves.unsigned_abs()),
+        }
+    }
+}
+
+/// A move and what led to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thought {
+    pub m: Move,
+    pub score: Option<PlayerScore>,
+    pub depth: u32,
+    pub nodes: u64,
+    pub elapsed: Duration,
+}
+
+/// The ways in which a player can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// Could not be started, or ended in the middle of the game.
+    Disconnect,
+    /// Is there but does not answer.
+    Stall,
+    Time,
+    IllegalMove,
+}
+
+impl FaultKind {
+    pub const ALL: [FaultKind; 4] = [
+        FaultKind::Time,
+        FaultKind::Disconnect,
+        FaultKind::Stall,
+        FaultKind::IllegalMove,
+    ];
+
+    /// The PGN tag.
+    pub fn termination(self) -> &'static str {
+        match self {
+            FaultKind::Disconnect => "abandoned",
+            FaultKind::Stall => "stalled connection",
+            FaultKind::Time => "time forfeit",
+            FaultKind::IllegalMove => "illegal move",
+        }
+    }
+
+    pub fn from_termination(text: &str) -> Option<FaultKind> {
+        FaultKind::ALL
+            .into_iter()
+            .find(|kind| kind.termination() == text)
+    }
+
+    /// For counting: "2 crashes".
+    pub fn plural(self) -> &'static str {
+        match self {
+            FaultKind::Disconnect => "crashes",
+            FaultKind::Stall => "stalls",
+            FaultKind::Time => "losses on time",
+            FaultKind::IllegalMove => "illegal moves",
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    /// Follows the name of the side.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FaultKind::Disconnect => " disconnects",
+            FaultKind::Stall => "'s connection stalls",
+            FaultKind::Time => " loses on time",
+            FaultKind::IllegalMove => " makes an illegal move",
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub detail: String,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, detail: impl Into<String>) -> Fault {
+        Fault {
+            kind,
+            detail: detail.into(),
+        }
+    }
+}
+
+pub trait Player: Send {
+    /// Forget the last game; be ready for one that starts here.
+    fn new_game(&mut self, start: &Position) -> Result<(), Fault>;
+
+    fn think(&mut self, situation: &Situation<'_>, budget: &Budget) -> Result<Thought, Fault>;
+}

@@ -1,0 +1,101 @@
+//! A match's table as text, in the form users of fastchess know.
+
+use super::score::{Estimate, Score};
+use super::sprt::Sprt;
+use super::standings::Standings;
+
+/// The whole table: the block of two players, or the ranking of many.
+pub fn table(
+    names: &[&str],
+    conditions: &str,
+    standings: &Standings,
+    sprt: Option<&Sprt>,
+) -> String {
+    match names {
+        [one, other] => report([one, other], conditions, &standings.total(0), sprt),
+        _ => ranking(names, standings),
+    }
+}
+
+/// One line for each player who failed: what happened and how often.
+pub fn faults(names: &[&str], standings: &Standings) -> Vec<String> {
+    let describe = |(player, name): (usize, &&str)| {
+        let faults = standings.faults(player);
+        let counts: Vec<String> = faults
+            .iter()
+            .map(|(kind, count)| format!("{} {count}", kind.plural()))
+            .collect();
+        (!counts.is_empty()).then(|| format!("Player {name}: {}", counts.join(", ")))
+    };
+    names.iter().enumerate().filter_map(describe).collect()
+}
+
+/// The block fastchess prints for two players.
+pub fn report(names: [&str; 2], conditions: &str, score: &Score, sprt: Option<&Sprt>) -> String {
+    let [losses, worse, even, better, wins] = score.pairs;
+    let pairs: u64 = score.pairs.iter().sum();
+    let ratio = |one: u64, other: u64| one as f64 / other as f64;
+    let traded = ratio(score.traded_wins, even - score.traded_wins);
+    let lines = [
+        format!("Results of {} vs {} ({conditions}):", names[0], names[1]),
+        format!("Elo: {}, nElo: {}", score.elo(), score.normalized_elo()),
+        format!(
+            "LOS: {:.2} %, DrawRatio: {:.2} %, PairsRatio: {:.2}",
+            score.superiority() * 100.0,
+            ratio(even, pairs) * 100.0,
+            ratio(better + wins, worse + losses)
+        ),
+        format!(
+            "Games: {}, Wins: {}, Losses: {}, Draws: {}, Points: {:.1} ({:.2} %)",
+            score.games(),
+            score.wins,
+            score.losses,
+            score.draws,
+            score.points(),
+            score.ratio() * 100.0
+        ),
+        format!("Ptnml(0-2): {:?}, WL/DD Ratio: {traded:.2}", score.pairs),
+    ];
+    let test = sprt.map(|sprt| sprt.describe(score));
+    let lines: Vec<String> = lines.into_iter().chain(test).collect();
+    lines.join("\n")
+}
+
+/// Players by points, with their results against all others.
+fn ranking(names: &[&str], standings: &Standings) -> String {
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(20);
+    let mut totals: Vec<(&str, Score)> = names
+        .iter()
+        .enumerate()
+        .map(|(player, name)| (*name, standings.total(player)))
+        .collect();
+    totals.sort_by(|(_, one), (_, other)| other.ratio().total_cmp(&one.ratio()));
+    let heading = format!(
+        "Rank {:width$} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8} {:>7}  Ptnml(0-2)",
+        "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Points", "Score", "Draws"
+    );
+    let line = |(place, (name, score)): (usize, &(&str, Score))| {
+        let [elo, normalized] = [score.elo(), score.normalized_elo()].map(columns);
+        let draws = score.draws as f64 / score.games().max(1) as f64;
+        format!(
+            "{:>4} {name:width$} {elo} {normalized} {:>7} {:>8.1} {:>7.1}% {:>6.1}%  {:?}",
+            place + 1,
+            score.games(),
+            score.points(),
+            score.ratio() * 100.0,
+            draws * 100.0,
+            score.pairs
+        )
+    };
+    let lines: Vec<String> = totals.iter().enumerate().map(line).collect();
+    format!("{heading}\n{}", lines.join("\n"))
+}
+
+fn columns(estimate: Estimate) -> String {
+    format!("{:>8.2} {:>7.2}", estimate.value, estimate.error)
+}

@@ -1,0 +1,269 @@
+//! The sequential probability ratio test: how long to play, and what it proved.
+//!
+//! Two hypotheses, "the edge is `elo0`" and "the edge is `elo1`", are compared by the ratio of
+//! the likelihoods of the results under each; the match ends when the logarithm of that ratio
+//! leaves the bounds. The likelihood under a hypothesis is that of the distribution of results
+//! which fits best among all those with the edge in question (a generalised test: nothing is
+//! assumed about draws). The edge is either the expected score (logistic Elo) or the expected
+//! score over its spread (normalised Elo).
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::score::{NORMALIZED_UNIT, Sample, Score, expected_score};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    #[default]
+    Normalized,
+    Logistic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprt {
+    pub elo0: f64,
+    pub elo1: f64,
+    /// How often a player of edge `elo0` may pass.
+    pub alpha: f64,
+    /// How often a player of edge `elo1` may fail.
+    pub beta: f64,
+    pub model: Model,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// H1: the edge is at least `elo1`.
+    Accepted,
+    /// H0: the edge is at most `elo0`.
+    Rejected,
+}
+
+#[derive(Debug, Error, PartialEq)]
+pub enum SprtError {
+    #[error("'{0}' is not of the form elo0=0, elo1=5, alpha=0.05, beta=0.05 or model=normalized")]
+    Syntax(String),
+    #[error("elo0 ({0}) must be below elo1 ({1})")]
+    Order(f64, f64),
+    #[error("{0} must lie between 0 and 0.5")]
+    Chance(&'static str),
+}
+
+impl Default for Sprt {
+    fn default() -> Sprt {
+        Sprt {
+            elo0: 0.0,
+            elo1: 5.0,
+            alpha: 0.05,
+            beta: 0.05,
+            model: Model::default(),
+        }
+    }
+}
+
+impl FromStr for Sprt {
+    type Err = SprtError;
+
+    fn from_str(text: &str) -> Result<Sprt, SprtError> {
+        let mut sprt = Sprt::default();
+        for word in text.split_whitespace() {
+            let syntax = || SprtError::Syntax(word.to_owned());
+            let (key, value) = word.split_once('=').ok_or_else(syntax)?;
+            let number = || {
+                value
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|n| n.is_finite())
+                    .ok_or_else(syntax)
+            };
+            match key {
+                "elo0" => sprt.elo0 = number()?,
+                "elo1" => sprt.elo1 = number()?,
+                "alpha" => sprt.alpha = number()?,
+                "beta" => sprt.beta = number()?,
+                "model" => sprt.model = value.parse().map_err(|()| syntax())?,
+                _ => return Err(syntax()),
+            }
+        }
+        sprt.checked()
+    }
+}
+
+impl FromStr for Model {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Model, ()> {
+        match text {
+            "normalized" | "normalised" => Ok(Model::Normalized),
+            "logistic" => Ok(Model::Logistic),
+            _ => Err(()),
+        }
+    }
+}
+
+impl Sprt {
+    fn checked(self) -> Result<Sprt, SprtError> {
+        if self.elo0 >= self.elo1 {
+            return Err(SprtError::Order(self.elo0, self.elo1));
+        }
+        for (name, chance) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if !(chance > 0.0 && chance < 0.5) {
+                return Err(SprtError::Chance(name));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The log-likelihood ratios at which the test ends.
+    pub fn bounds(&self) -> [f64; 2] {
+        [
+            (self.beta / (1.0 - self.alpha)).ln(),
+            ((1.0 - self.beta) / self.alpha).ln(),
+        ]
+    }
+
+    /// The log-likelihood ratio of `elo1` against `elo0`; zero without games.
+    pub fn log_likelihood_ratio(&self, score: &Score) -> f64 {
+        let mut sample = score.sample();
+        if sample.observations() == 0.0 {
+            return 0.0;
+        }
+        // A result that has not happened yet is unlikely, not impossible.
+        for count in &mut sample.counts {
+            *count = count.max(1e-3);
+        }
+        let hypothesis = |elo: f64| match self.model {
+            Model::Logistic => likeliest_with_mean(&sample, expected_score(elo)),
+            Model::Normalized => {
+                let ratio = elo / NORMALIZED_UNIT * sample.games_each.sqrt();
+                likeliest_with_ratio(&sample, ratio)
+            }
+        };
+        let (null, alternative) = (hypothesis(self.elo0), hypothesis(self.elo1));
+        let evidence = sample.counts.iter().zip(null).zip(alternative);
+        evidence
+            .map(|((count, p0), p1)| count * (p1 / p0).ln())
+            .sum()
+    }
+
+    pub fn decision(&self, score: &Score) -> Option<Decision> {
+        let ratio = self.log_likelihood_ratio(score);
+        let [low, high] = self.bounds();
+        if ratio >= high {
+            Some(Decision::Accepted)
+        } else if ratio <= low {
+            Some(Decision::Rejected)
+        } else {
+            None
+        }
+    }
+
+    /// The line fastchess prints.
+    pub fn describe(&self, score: &Score) -> String {
+        let [low, high] = self.bounds();
+        let ratio = self.log_likelihood_ratio(score);
+        let verdict = match self.decision(score) {
+            Some(Decision::Accepted) => " - H1 was accepted",
+            Some(Decision::Rejected) => " - H0 was accepted",
+            None => "",
+        };
+        format!(
+            "LLR: {ratio:.2} ({low:.2}, {high:.2}) [{:.2}, {:.2}]{verdict}",
+            self.elo0, self.elo1
+        )
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Decision::Accepted => "H1 was accepted",
+            Decision::Rejected => "H0 was accepted",
+        })
+    }
+}
+
+/// The distribution that makes the sample likeliest among those whose mean is `mean`.
+fn likeliest_with_mean(sample: &Sample, mean: f64) -> Vec<f64> {
+    let centred: Vec<f64> = sample.values().map(|value| value - mean).collect();
+    let total = sample.observations();
+    let observed: Vec<f64> = sample.counts.iter().map(|count| count / total).collect();
+    tilt(&observed, &centred)
+}
+
+/// The same, for a given ratio of (mean - 1/2) to standard deviation. The spread belongs to the
+/// distribution sought, so the condition is made linear around the last guess until that guess
+/// stays put.
+fn likeliest_with_ratio(sample: &Sample, ratio: f64) -> Vec<f64> {
+    const ROUNDS: usize = 25;
+    const CLOSE: f64 = 1e-9;
+    let values: Vec<f64> = sample.values().collect();
+    let total = sample.observations();
+    let observed: Vec<f64> = sample.counts.iter().map(|count| count / total).collect();
+    let mut guess = vec![1.0 / values.len() as f64; values.len()];
+    for _ in 0..ROUNDS {
+        let mean: f64 = expectation(&guess, &values, |value| value);
+        let variance = expectation(&guess, &values, |value| (value - mean).powi(2));
+        let deviation = variance.sqrt();
+        let linear: Vec<f64> = values
+            .iter()
+            .map(|value| {
+                let standardized = (value - mean) / deviation;
+                value - 0.5 - ratio * deviation / 2.0 * (1.0 + standardized.powi(2))
+            })
+            .collect();
+        let next = tilt(&observed, &linear);
+        let moved = next.iter().zip(&guess).map(|(a, b)| (a - b).abs());
+        let moved = moved.fold(0.0, f64::max);
+        guess = next;
+        if moved < CLOSE {
+            break;
+        }
+    }
+    guess
+}
+
+fn expectation(chances: &[f64], values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    chances
+        .iter()
+        .zip(values)
+        .map(|(chance, value)| chance * of(*value))
+        .sum()
+}
+
+/// Bends `observed` as little as possible so that `values` average zero: each chance is divided
+/// by `1 + multiplier * value`. The average falls as the multiplier grows: Newton's steps find
+/// where it is zero, halving helps where they would leave the interval.
+fn tilt(observed: &[f64], values: &[f64]) -> Vec<f64> {
+    const ROUNDS: usize = 64;
+    const CLOSE: f64 = 1e-15;
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if smallest >= 0.0 || largest <= 0.0 {
+        return observed.to_vec();
+    }
+    let (mut low, mut high) = (-1.0 / largest, -1.0 / smallest);
+    let mut multiplier = 0.0;
+    for _ in 0..ROUNDS {
+        let bent = |value: f64| value / (1.0 + multiplier * value);
+        let average = expectation(observed, values, bent);
+        let fall = expectation(observed, values, |value| bent(value).powi(2));
+        if average > 0.0 {
+            low = multiplier;
+        } else {
+            high = multiplier;
+        }
+        let newton = multiplier + average / fall;
+        let inside = newton > low && newton < high;
+        let next = if inside { newton } else { (low + high) / 2.0 };
+        let moved = (next - multiplier).abs();
+        multiplier = next;
+        if moved <= CLOSE * (1.0 + multiplier.abs()) {
+            break;
+        }
+    }
+    let bent = observed.iter().zip(values);
+    bent.map(|(chance, value)| chance / (1.0 + multiplier * value))
+        .collect()
+}
