@@ -2,9 +2,13 @@
 
 mod bench;
 mod eval;
+mod match_command;
+mod match_display;
+mod openings;
 mod output;
 mod params;
 mod perft;
+mod rate;
 mod weights;
 
 use std::path::PathBuf;
@@ -40,6 +44,12 @@ enum Command {
     Eval(eval::Arguments),
     /// Check a weights file, compare two, list what can be weighed.
     Weights(weights::Arguments),
+    /// Play a match between weights files and UCI engines.
+    Match(Box<match_command::Arguments>),
+    /// Rate the players of PGN files.
+    Rate(rate::Arguments),
+    /// Make a file of balanced opening positions.
+    Openings(openings::Arguments),
     /// Print the search constants in OpenBench's SPSA format.
     Params,
 }
@@ -56,6 +66,9 @@ impl Arguments {
             Command::Perft(arguments) => arguments.run(),
             Command::Eval(arguments) => arguments.run(&weights),
             Command::Weights(arguments) => arguments.run(),
+            Command::Match(arguments) => arguments.run(),
+            Command::Rate(arguments) => arguments.run(),
+            Command::Openings(arguments) => arguments.run(&weights),
             Command::Params => {
                 params::print();
                 Ok(())

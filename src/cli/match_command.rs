@@ -1,0 +1,249 @@
+//! `finch match A B [C …]`: who plays better, and how sure is that?
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::match_display::Display;
+use crate::play::adjudication::Adjudication;
+use crate::play::contestant::{Contestant, distinguish};
+use crate::play::journal::Journal;
+use crate::play::openings::{self, Opening};
+use crate::play::pace::{Pace, TimeControl};
+use crate::play::schedule::{Format, Schedule};
+use crate::play::scoreboard;
+use crate::play::sprt::Sprt;
+use crate::play::tournament::{Conclusion, Tournament};
+
+/// Games when nothing else ends the match.
+const GAMES: usize = 100;
+/// A test ends by itself; this many games are as good as endless.
+const GAMES_OF_A_TEST: usize = 200_000;
+const USUAL_CLOCK: &str = "3+0.03";
+
+#[derive(Args)]
+#[command(after_help = "\
+Players: a weights file, 'default' for the weights built in, or settings in quotation marks:
+  \"cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400\"
+  \"weights=new.toml name=new depth=8\"
+Settings: cmd args dir option.NAME patience (engines), weights hash (Finch),
+  and for both: name, tc, st (seconds), movetime (milliseconds), depth, nodes.
+
+Exit status is 0 when the match came to its end, whoever won.")]
+pub struct Arguments {
+    /// Two or more players.
+    #[arg(required = true, num_args = 2.., value_name = "PLAYER")]
+    players: Vec<String>,
+    /// Time control, as 3+0.03, 40/60+0.6 or 1:30+1 [default: 3+0.03 if nothing else is set].
+    #[arg(long, value_name = "TC")]
+    tc: Option<TimeControl>,
+    /// Search every move to this depth.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// Search every move with this many nodes.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Search every move for this many milliseconds.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+    /// Games for each pairing, two from each opening [default: 100; with --sprt no limit].
+    #[arg(long, value_name = "N")]
+    games: Option<usize>,
+    /// Openings: .epd, .pgn or .bin (Polyglot) [default: the book built in].
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// How many plies to follow games of a PGN file or lines of a Polyglot book.
+    #[arg(long, value_name = "N", default_value_t = openings::PLIES)]
+    plies: usize,
+    /// Games at the same time [default: as many as processors].
+    #[arg(long, value_name = "N")]
+    concurrency: Option<usize>,
+    /// Chooses the openings and their order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Stop as soon as the test is decided: elo0=0 elo1=5 alpha=0.05 beta=0.05 model=normalized.
+    #[arg(long, num_args = 0..=5, value_name = "KEY=VALUE")]
+    sprt: Option<Vec<String>>,
+    /// The first player against all others, instead of everyone against everyone.
+    #[arg(long)]
+    gauntlet: bool,
+    /// Draw when both see nothing: movenumber=40 movecount=8 score=10.
+    #[arg(long, num_args = 1..=3, value_name = "KEY=VALUE")]
+    draw: Option<Vec<String>>,
+    /// Give up what is lost: movecount=3 score=600 twosided=true.
+    #[arg(long, num_args = 1..=3, value_name = "KEY=VALUE")]
+    resign: Option<Vec<String>>,
+    /// Draw after this many moves.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    maxmoves: Option<u32>,
+    /// Milliseconds tolerated beyond a time limit.
+    #[arg(long, value_name = "MS", default_value_t = 20)]
+    margin: u64,
+    /// Write the games here, each as it ends.
+    #[arg(long, value_name = "FILE")]
+    pgn: Option<PathBuf>,
+    /// Go on with a match that was broken off, from its PGN file.
+    #[arg(long, requires = "pgn")]
+    resume: bool,
+    /// The event named in the PGN file.
+    #[arg(long, default_value = "Finch match")]
+    event: String,
+    /// Print the final table only.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let tournament = self.tournament()?;
+        let (journal, finished) = match &self.pgn {
+            None => (None, BTreeMap::new()),
+            Some(path) if self.resume => {
+                let (journal, finished) = Journal::resume(path, &tournament.id())?;
+                (Some(journal), finished)
+            }
+            Some(path) => (Some(Journal::create(path)?), BTreeMap::new()),
+        };
+        if !finished.is_empty() && !self.quiet {
+            println!("{} games were finished before", finished.len());
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        // Ctrl-C ends the match with a table; without a handler it just ends it.
+        if let Err(error) = ctrlc::set_handler(move || flag.store(true, Relaxed)) {
+            log::warn!("Ctrl-C is not handled: {error}");
+        }
+        let mut display = Display::new(&tournament, &self.conditions(), finished.len(), self.quiet);
+        let conclusion = tournament.run(journal, finished, &mut display, &stop)?;
+        display.close();
+        self.print(&tournament, &conclusion);
+        Ok(())
+    }
+
+    fn tournament(&self) -> anyhow::Result<Tournament> {
+        let mut contestants = self
+            .players
+            .iter()
+            .map(|text| Contestant::parse(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        distinguish(&mut contestants);
+        let sprt = self
+            .sprt
+            .as_ref()
+            .map(|words| words.join(" ").parse::<Sprt>());
+        let sprt = sprt.transpose().context("--sprt")?;
+        if sprt.is_some() && contestants.len() != 2 {
+            bail!("--sprt compares two players, not {}", contestants.len());
+        }
+        let usual = if sprt.is_some() {
+            GAMES_OF_A_TEST
+        } else {
+            GAMES
+        };
+        let format = if self.gauntlet {
+            Format::Gauntlet
+        } else {
+            Format::RoundRobin
+        };
+        let games = self.games.unwrap_or(usual);
+        Ok(Tournament {
+            event: self.event.clone(),
+            schedule: Schedule::new(contestants.len(), format, games),
+            contestants,
+            openings: self.openings()?,
+            pace: self.pace()?,
+            margin: Duration::from_millis(self.margin),
+            adjudication: self.adjudication()?,
+            concurrency: self.concurrency(),
+            sprt,
+        })
+    }
+
+    fn pace(&self) -> anyhow::Result<Pace> {
+        let mut pace = Pace {
+            depth: self.depth,
+            nodes: self.nodes,
+            move_time: self.movetime.map(Duration::from_millis),
+            clock: self.tc,
+        };
+        if pace.is_empty() {
+            pace.clock = Some(USUAL_CLOCK.parse()?);
+        }
+        Ok(pace)
+    }
+
+    fn adjudication(&self) -> anyhow::Result<Adjudication> {
+        let joined = |words: &Option<Vec<String>>| words.as_ref().map(|words| words.join(" "));
+        let draw = joined(&self.draw).map(|text| text.parse()).transpose();
+        let resign = joined(&self.resign).map(|text| text.parse()).transpose();
+        Ok(Adjudication {
+            draw: draw.context("--draw")?,
+            resign: resign.context("--resign")?,
+            max_moves: self.maxmoves,
+        })
+    }
+
+    fn openings(&self) -> anyhow::Result<Vec<Opening>> {
+        let mut openings = match &self.openings {
+            Some(file) => openings::load(file, self.plies, self.seed)?,
+            None => openings::embedded(),
+        };
+        openings::shuffle(&mut openings, self.seed);
+        Ok(openings)
+    }
+
+    fn concurrency(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.concurrency.unwrap_or_else(processors).max(1)
+    }
+
+    /// Limits and openings in a few words.
+    fn conditions(&self) -> String {
+        let pace = self.pace().unwrap_or_default();
+        let book = match &self.openings {
+            Some(file) => file
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            None => "own openings".to_owned(),
+        };
+        format!("{pace}, {book}")
+    }
+
+    fn print(&self, tournament: &Tournament, conclusion: &Conclusion) {
+        let names: Vec<&str> = tournament
+            .contestants
+            .iter()
+            .map(|contestant| contestant.name.as_str())
+            .collect();
+        let standings = &conclusion.standings;
+        let sprt = tournament.sprt.as_ref();
+        println!(
+            "{}",
+            scoreboard::table(&names, &self.conditions(), standings, sprt)
+        );
+        for line in scoreboard::faults(&names, standings) {
+            println!("{line}");
+        }
+        if let Some(decision) = conclusion.decision {
+            println!("SPRT finished: {decision}");
+        } else if standings.games() < tournament.schedule.games() {
+            let games = tournament.schedule.games();
+            let hint = if self.pgn.is_some() {
+                "; --resume goes on"
+            } else {
+                ""
+            };
+            println!(
+                "Broken off after {} of {games} games{hint}",
+                standings.games()
+            );
+        }
+    }
+}

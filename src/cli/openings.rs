@@ -1,0 +1,82 @@
+//! `finch openings`: makes a file of balanced opening positions.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use indicatif::ProgressBar;
+
+use crate::eval::Weights;
+use crate::play::opening_maker::{Wanted, make};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// How many positions.
+    #[arg(long, default_value_t = Wanted::default().count)]
+    count: usize,
+    /// The same seed makes the same positions.
+    #[arg(long, default_value_t = Wanted::default().seed)]
+    seed: u64,
+    /// The shortest line, in plies.
+    #[arg(long, default_value_t = Wanted::default().shortest)]
+    shortest: usize,
+    /// The longest line, in plies.
+    #[arg(long, default_value_t = Wanted::default().longest)]
+    longest: usize,
+    /// The largest deep score, in hundredths of a pawn of the evaluation.
+    #[arg(long, default_value_t = Wanted::default().balance)]
+    balance: i32,
+    /// Nodes of the deep search.
+    #[arg(long, default_value_t = Wanted::default().nodes)]
+    nodes: u64,
+    /// [default: as many as processors]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// The file to write.
+    #[arg(long, value_name = "FILE", default_value = "openings.epd")]
+    out: PathBuf,
+}
+
+impl Arguments {
+    pub fn run(self, weights: &Arc<Weights>) -> anyhow::Result<()> {
+        if self.shortest > self.longest || self.longest > 60 {
+            bail!(
+                "lines from {} to {} plies cannot be made",
+                self.shortest,
+                self.longest
+            );
+        }
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let wanted = Wanted {
+            count: self.count,
+            seed: self.seed,
+            shortest: self.shortest,
+            longest: self.longest,
+            balance: self.balance,
+            nodes: self.nodes,
+            threads: self.threads.unwrap_or_else(processors).max(1),
+        };
+        let bar = ProgressBar::new(self.count as u64);
+        let openings = make(weights, &wanted, |found| bar.set_position(found as u64))?;
+        bar.finish_and_clear();
+        write(&self.out, &openings).with_context(|| self.out.display().to_string())?;
+        println!("{} openings in {}", openings.len(), self.out.display());
+        Ok(())
+    }
+}
+
+/// One position a line, without the counters that mean nothing at the start of a game.
+fn write(path: &Path, openings: &[String]) -> std::io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let mut file = BufWriter::new(File::create(&temporary)?);
+    for fen in openings {
+        let position: Vec<&str> = fen.split(' ').take(4).collect();
+        writeln!(file, "{}", position.join(" "))?;
+    }
+    file.flush()?;
+    fs::rename(temporary, path)
+}

@@ -1,0 +1,119 @@
+//! `finch rate games.pgn…`: ratings of all players, as BayesElo and Ordo print them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::play::pgn::read_results;
+use crate::play::ratings::{Ratings, Settings, rate};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// PGN files; only tags and results are read.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// A known rating; may be given for several players.
+    #[arg(long, value_name = "NAME=ELO", value_parser = anchor)]
+    anchor: Vec<(String, f64)>,
+    /// The average of all ratings when none is known.
+    #[arg(
+        long,
+        value_name = "ELO",
+        default_value_t = 0.0,
+        conflicts_with = "anchor"
+    )]
+    average: f64,
+    /// Virtual draws of each player; 0 for plain maximum likelihood.
+    #[arg(long, value_name = "GAMES", default_value_t = 2.0, value_parser = not_negative)]
+    prior: f64,
+    /// Hold white's advantage instead of estimating it.
+    #[arg(long, value_name = "ELO", allow_negative_numbers = true, value_parser = finite)]
+    white_advantage: Option<f64>,
+    /// Hold the draw threshold instead of estimating it.
+    #[arg(long, value_name = "ELO", value_parser = not_negative)]
+    draw_elo: Option<f64>,
+    /// Hold both at BayesElo's defaults (32.8 and 97.3).
+    #[arg(long, conflicts_with_all = ["white_advantage", "draw_elo"])]
+    bayeselo: bool,
+}
+
+fn anchor(text: &str) -> Result<(String, f64), String> {
+    let (name, elo) = text.rsplit_once('=').ok_or("not of the form NAME=ELO")?;
+    Ok((name.to_owned(), finite(elo)?))
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("'{text}' is not a number"))
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    finite(text).and_then(|number| match number {
+        number if number < 0.0 => Err("must not be negative".to_owned()),
+        number => Ok(number),
+    })
+}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let mut games = Vec::new();
+        let mut unfinished = 0;
+        for file in &self.files {
+            let (played, skipped) = read_results(file)?;
+            games.extend(played);
+            unfinished += skipped;
+        }
+        let held = |default: f64, own: Option<f64>| own.or(self.bayeselo.then_some(default));
+        let settings = Settings {
+            prior: self.prior,
+            anchors: self.anchor.clone(),
+            average: self.average,
+            white_advantage: held(Settings::BAYESELO_ADVANTAGE, self.white_advantage),
+            draw_elo: held(Settings::BAYESELO_DRAW, self.draw_elo),
+        };
+        let ratings = rate(&games, &settings)?;
+        print(&ratings);
+        let (total, s) = (games.len(), if games.len() == 1 { "" } else { "s" });
+        println!(
+            "\n{total} game{s}; white advantage {:.1}, draw threshold {:.1} Elo; errors are 95%",
+            ratings.white_advantage, ratings.draw_elo
+        );
+        if unfinished > 0 {
+            println!("{unfinished} games without players or result were left out");
+        }
+        if ratings.disconnected {
+            println!("some players never met, not even through others: compare within groups only");
+        }
+        Ok(())
+    }
+}
+
+fn print(ratings: &Ratings) {
+    let longest = ratings
+        .players
+        .iter()
+        .map(|player| player.name.chars().count())
+        .max();
+    let width = longest.unwrap_or(0).max(20);
+    println!(
+        "Rank {:width$} {:>6} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
+        "Name", "Elo", "+/-", "Games", "Score", "Oppo.", "Draws", "Won", "Drawn", "Lost"
+    );
+    for (place, player) in ratings.players.iter().enumerate() {
+        let draws = player.draws as f64 / player.games().max(1) as f64;
+        println!(
+            "{:>4} {:width$} {:>6.0} {:>5.0} {:>6} {:>5.1}% {:>6.0} {:>5.1}% {:>6} {:>6} {:>6}",
+            place + 1,
+            player.name,
+            player.elo,
+            player.error,
+            player.games(),
+            player.score() * 100.0,
+            player.opposition,
+            draws * 100.0,
+            player.wins,
+            player.draws,
+            player.losses
+        );
+    }
+}
