@@ -1,0 +1,518 @@
+//! Matches, from outside: the binary plays, the PGN file is looked at.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use finch::eval::Weights;
+use finch::play::openings::{embedded, load, shuffle};
+use finch::play::{Pace, duel};
+use tempfile::TempDir;
+
+const FINCH: &str = env!("CARGO_BIN_EXE_finch");
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(FINCH)
+        .arg("match")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn succeed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn fail(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    errors
+}
+
+fn path(directory: &TempDir, name: &str) -> String {
+    directory.path().join(name).to_str().unwrap().to_owned()
+}
+
+/// The games without what depends on the day or the speed of the machine.
+fn games(file: &str) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap();
+    let games = text.split("[Event ").skip(1);
+    games
+        .map(|game| {
+            let lines = game
+                .lines()
+                .filter(|line| !line.starts_with("[Date") && !line.starts_with("[GameD"));
+            let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+            let is_time = |word: &&&str| {
+                let word = word.trim_end_matches(['}', ',']);
+                word.ends_with('s') && word.contains('.') && !word.contains('/')
+            };
+            words
+                .iter()
+                .filter(|word| !is_time(word))
+                .copied()
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
+}
+
+fn numbers(file: &str) -> Vec<usize> {
+    let text = fs::read_to_string(file).unwrap();
+    let tags = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("[Game \""));
+    tags.map(|rest| rest.trim_end_matches("\"]").parse().unwrap())
+        .collect()
+}
+
+/// A small family of players: the built-in weights at different depths.
+const DEEPER: &str = "weights=default name=deeper depth=3";
+const SHALLOWER: &str = "weights=default name=shallower depth=1";
+
+#[test]
+fn a_seed_gives_the_same_games_at_any_concurrency() {
+    let directory = TempDir::new().unwrap();
+    let play = |name: &str, concurrency: &str, seed: &str| {
+        let pgn = path(&directory, name);
+        succeed(&[
+            DEEPER,
+            SHALLOWER,
+            "--games",
+            "10",
+            "--pgn",
+            &pgn,
+            "--concurrency",
+            concurrency,
+            "--seed",
+            seed,
+            "--maxmoves",
+            "60",
+        ]);
+        games(&pgn)
+    };
+    let alone = play("alone.pgn", "1", "5");
+    assert_eq!(alone.len(), 10);
+    assert!(
+        alone == play("together.pgn", "3", "5"),
+        "concurrency changed the games"
+    );
+    assert!(
+        alone != play("other.pgn", "3", "6"),
+        "another seed, the same games"
+    );
+}
+
+#[test]
+fn a_test_ends_at_the_same_game_at_any_concurrency() {
+    let directory = TempDir::new().unwrap();
+    let play = |name: &str, concurrency: &str| {
+        let pgn = path(&directory, name);
+        let output = succeed(&[
+            DEEPER,
+            SHALLOWER,
+            "--pgn",
+            &pgn,
+            "--concurrency",
+            concurrency,
+            "--quiet",
+            "--maxmoves",
+            "80",
+            "--sprt",
+            "elo0=0",
+            "elo1=200",
+        ]);
+        assert!(output.contains("H1 was accepted"), "{output}");
+        games(&pgn)
+    };
+    assert_eq!(play("alone.pgn", "1"), play("together.pgn", "3"));
+}
+
+#[test]
+fn a_broken_off_match_goes_on_without_losing_or_repeating_a_game() {
+    let directory = TempDir::new().unwrap();
+    let (whole, broken) = (
+        path(&directory, "whole.pgn"),
+        path(&directory, "broken.pgn"),
+    );
+    let arguments = |pgn| {
+        [
+            DEEPER,
+            SHALLOWER,
+            "--games",
+            "12",
+            "--maxmoves",
+            "50",
+            "--concurrency",
+            "2",
+            "--pgn",
+            pgn,
+        ]
+    };
+    succeed(&arguments(&whole));
+    let text = fs::read_to_string(&whole).unwrap();
+    // Ends in the middle of the eighth game.
+    let eighth = text.match_indices("[Event ").nth(7).unwrap().0;
+    fs::write(&broken, &text[..eighth + 600]).unwrap();
+    assert!(fail(&arguments(&broken)).contains("--resume"));
+
+    let mut resumed = arguments(&broken).to_vec();
+    resumed.push("--resume");
+    let output = succeed(&resumed);
+    assert!(output.contains("7 games were finished before"), "{output}");
+    assert!(output.contains("Games: 12,"), "{output}");
+    assert_eq!(output.matches("Finished game").count(), 5);
+    assert_eq!(games(&broken), games(&whole));
+    // Nothing is left to do, and nothing is done.
+    let output = succeed(&resumed);
+    assert_eq!(output.matches("Finished game").count(), 0);
+    assert_eq!(games(&broken), games(&whole));
+}
+
+#[test]
+fn a_killed_match_goes_on() {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "killed.pgn");
+    let arguments = [
+        DEEPER,
+        DEEPER,
+        "--games",
+        "40",
+        "--maxmoves",
+        "60",
+        "--concurrency",
+        "2",
+        "--quiet",
+        "--pgn",
+        &pgn,
+    ];
+    let mut child = Command::new(FINCH)
+        .arg("match")
+        .args(arguments)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let enough = |file: &Path| file.exists() && numbers(file.to_str().unwrap()).len() >= 3;
+    while !enough(Path::new(&pgn)) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut resumed = arguments.to_vec();
+    resumed.push("--resume");
+    succeed(&resumed);
+    assert_eq!(numbers(&pgn), (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn games_of_another_match_are_not_continued() {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "games.pgn");
+    let arguments = |seed| {
+        [
+            SHALLOWER,
+            SHALLOWER,
+            "--games",
+            "2",
+            "--maxmoves",
+            "5",
+            "--seed",
+            seed,
+            "--pgn",
+            &pgn,
+            "--resume",
+        ]
+    };
+    succeed(&arguments("1"));
+    assert!(fail(&arguments("2")).contains("another match"));
+    fs::write(
+        &pgn,
+        "[Event \"?\"]\n[White \"a\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n",
+    )
+    .unwrap();
+    assert!(fail(&arguments("1")).contains("another match"));
+}
+
+#[test]
+fn equal_copies_score_half() {
+    let weights = Weights::default();
+    let score = duel(&weights, &weights, Pace::depth(2), &embedded(), 20, 7, 2).unwrap();
+    assert_eq!(score.games(), 20);
+    let elo = score.elo();
+    assert!(elo.value.abs() <= elo.error.max(1e-9), "{elo}");
+}
+
+#[test]
+fn knowing_the_pieces_beats_knowing_nothing() {
+    let nothing = Weights::zero("nothing");
+    let score = duel(
+        &Weights::default(),
+        &nothing,
+        Pace::depth(2),
+        &embedded(),
+        10,
+        1,
+        2,
+    )
+    .unwrap();
+    assert!(score.ratio() > 0.8, "{score:?}");
+}
+
+/// An engine in a line of shell: polite, but for what it does when it should move.
+fn engine(directory: &TempDir, name: &str, on_go: &str) -> String {
+    let script = format!(
+        "while read -r line; do case \"$line\" in uci) echo uciok;; isready) echo readyok;; \
+         go*) {on_go};; quit) exit 0;; esac; done\n"
+    );
+    let file = directory.path().join(format!("{name}.sh"));
+    fs::write(&file, script).unwrap();
+    format!("cmd=sh args={} name={name} patience=1", file.display())
+}
+
+/// Finch wins all games against the player, and the summary says why.
+fn beats(player: &str, limit: [&str; 2], why: &str) {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "games.pgn");
+    let output = succeed(&[
+        "weights=default name=finch depth=1",
+        player,
+        "--games",
+        "4",
+        "--concurrency",
+        "2",
+        "--pgn",
+        &pgn,
+        limit[0],
+        limit[1],
+    ]);
+    assert!(output.contains("Wins: 4, Losses: 0, Draws: 0"), "{output}");
+    let summary = output.lines().last().unwrap();
+    assert!(summary.contains(why) && summary.ends_with('4'), "{output}");
+    assert_eq!(numbers(&pgn), [0, 1, 2, 3]);
+}
+
+#[test]
+fn an_engine_that_is_missing_loses_its_games() {
+    beats(
+        "cmd=/nowhere/engine name=bad",
+        ["--depth", "1"],
+        "Player bad: crashes 4",
+    );
+}
+
+#[test]
+fn an_engine_that_crashes_loses_and_is_started_again() {
+    let directory = TempDir::new().unwrap();
+    beats(
+        &engine(&directory, "bad", "exit 3"),
+        ["--depth", "1"],
+        "crashes",
+    );
+}
+
+#[test]
+fn an_engine_that_crashes_in_the_middle_of_a_game_loses_it() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("some.sh");
+    // The engine's input ends after so many lines: some moves are played by then.
+    let feeder = "while read -r line; do echo \"$line\"; n=$((n+1)); [ $n -ge 20 ] && exit; done";
+    fs::write(&file, format!("{feeder} | \"{FINCH}\"\n")).unwrap();
+    let player = format!("cmd=sh args={} name=bad patience=5", file.display());
+    let pgn = path(&directory, "games.pgn");
+    let output = succeed(&[
+        "weights=default name=finch",
+        &player,
+        "--games",
+        "2",
+        "--depth",
+        "2",
+        "--pgn",
+        &pgn,
+    ]);
+    assert!(
+        output.contains("Wins: 2,") && output.contains("crashes 2"),
+        "{output}"
+    );
+    assert!(
+        fs::read_to_string(&pgn).unwrap().contains(" 3. "),
+        "no move was played"
+    );
+}
+
+#[test]
+fn an_illegal_move_loses() {
+    let directory = TempDir::new().unwrap();
+    for (number, text) in [
+        "bestmove e2e5",
+        "bestmove 0000",
+        "bestmove (none)",
+        "bestmove",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let player = engine(
+            &directory,
+            &format!("bad{number}"),
+            &format!("echo '{text}'"),
+        );
+        beats(&player, ["--depth", "1"], "illegal moves");
+    }
+}
+
+#[test]
+fn garbage_is_passed_over_until_a_move_comes() {
+    let directory = TempDir::new().unwrap();
+    let noise = "printf '\\377\\376\\0 info score cp\\ninfo depth\\n\\n'; echo bestmove e9e9";
+    beats(
+        &engine(&directory, "bad", noise),
+        ["--depth", "1"],
+        "illegal moves",
+    );
+}
+
+#[test]
+fn an_engine_that_never_answers_stalls_or_loses_on_time() {
+    let directory = TempDir::new().unwrap();
+    let silent = engine(&directory, "bad", ":");
+    beats(&silent, ["--depth", "1"], "stalls");
+    beats(&silent, ["--tc", "0.2+0.01"], "losses on time");
+    beats(&silent, ["--movetime", "50"], "losses on time");
+    let mute = directory.path().join("mute.sh");
+    fs::write(
+        &mute,
+        "while read -r line; do [ \"$line\" = quit ] && exit; done\n",
+    )
+    .unwrap();
+    let mute = format!("cmd=sh args={} name=bad patience=0.3", mute.display());
+    beats(&mute, ["--depth", "1"], "stalls");
+}
+
+#[test]
+fn finch_plays_finch_over_pipes_and_clocks() {
+    let outside = format!("cmd={FINCH} name=outside option.Hash=1");
+    let output = succeed(&[
+        "default",
+        &outside,
+        "--games",
+        "2",
+        "--tc",
+        "60+1",
+        "--depth",
+        "3",
+        "--maxmoves",
+        "30",
+    ]);
+    assert!(output.contains("Games: 2,"), "{output}");
+    assert!(!output.contains("Player"), "{output}");
+}
+
+#[test]
+fn round_robins_and_gauntlets_have_a_ranking() {
+    let third = "weights=default name=third depth=1";
+    let arguments = [DEEPER, SHALLOWER, third, "--games", "2", "--maxmoves", "20"];
+    let output = succeed(&arguments);
+    assert_eq!(output.matches("Finished game").count(), 6);
+    assert!(
+        output.lines().any(|line| line.starts_with("Rank Name")),
+        "{output}"
+    );
+    let mut gauntlet = arguments.to_vec();
+    gauntlet.push("--gauntlet");
+    assert_eq!(succeed(&gauntlet).matches("Finished game").count(), 4);
+}
+
+#[test]
+fn wrong_input_is_named_in_one_line() {
+    for (arguments, word) in [
+        (&["default", "nowhere.toml"][..], "nowhere.toml"),
+        (
+            &["default", "default", "--openings", "nowhere.epd"],
+            "nowhere.epd",
+        ),
+        (&["default", "cmd=x colour=red"], "colour=red"),
+        (
+            &["default", "default", "--sprt", "elo0=9", "elo1=1"],
+            "elo0",
+        ),
+        (&["default", "default", "default", "--sprt"], "two players"),
+        (&["default", "default", "--draw", "score=x"], "score=x"),
+        (
+            &[
+                "default",
+                "default",
+                "--games",
+                "2",
+                "--depth",
+                "1",
+                "--pgn",
+                "/nowhere/x.pgn",
+            ],
+            "/nowhere/x.pgn",
+        ),
+    ] {
+        let errors = fail(arguments);
+        assert!(errors.contains(word), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
+fn openings_come_from_epd_and_pgn() {
+    let directory = TempDir::new().unwrap();
+    let file = |name: &str, text: &str| -> PathBuf {
+        let file = directory.path().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    };
+    let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -";
+    let epd = load(
+        &file("a.epd", &format!("{fen} id \"x\";\n\n{fen} 2 3\n")),
+        8,
+        1,
+    )
+    .unwrap();
+    assert_eq!(epd.len(), 2);
+    assert!(epd[0].start.fen().starts_with(fen));
+    let pgn = load(
+        &file(
+            "a.pgn",
+            "[Event \"?\"]\n\n1. e4 e5 (1... c5) 2. Nf3 Nc6 3. Bb5 *\n",
+        ),
+        4,
+        1,
+    )
+    .unwrap();
+    assert_eq!(pgn[0].moves.len(), 4);
+    assert!(pgn[0].end().fen().starts_with(fen));
+    let wrong = load(&file("b.epd", "this is no position\n"), 8, 1).unwrap_err();
+    assert!(wrong.to_string().contains("line 1"), "{wrong}");
+    let wrong = load(&file("b.pgn", "1. e5 *\n"), 8, 1).unwrap_err();
+    assert!(wrong.to_string().contains("e5"), "{wrong}");
+    assert!(load(&file("c.epd", ""), 8, 1).is_err());
+}
+
+#[test]
+fn the_book_is_large_distinct_and_shuffled_by_seed() {
+    let openings = embedded();
+    assert!(openings.len() >= 5_000, "{}", openings.len());
+    let keys: std::collections::HashSet<u64> =
+        openings.iter().map(|opening| opening.start.key()).collect();
+    assert_eq!(keys.len(), openings.len());
+    let order = |seed| {
+        let mut openings = openings.clone();
+        shuffle(&mut openings, seed);
+        openings
+            .iter()
+            .map(|opening| opening.start.key())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
