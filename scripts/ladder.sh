@@ -1,0 +1,33 @@
+#!/bin/sh
+# Estimates Finch's rating: a gauntlet against Stockfish at limited strength, one opponent for
+# each step of UCI_Elo. The steps are held at their nominal ratings and Finch's follows.
+#
+#   scripts/ladder.sh                        the weights built in
+#   scripts/ladder.sh new.toml               other weights
+#   STEPS="2000 2200 2400" GAMES=100 TC=10+0.1 scripts/ladder.sh
+#
+# FINCH, STOCKFISH, STEPS, GAMES (for each step), TC, CONCURRENCY and PGN may be set. A ladder
+# that was broken off goes on when called again. Stockfish's scale was set at 120 s + 1 s against
+# CCRL's; at other time controls the result is a comparison, not a CCRL rating.
+set -eu
+
+weights=${1:-default}
+home=$(cd "$(dirname "$0")/.." && pwd)
+finch=${FINCH:-$home/target/release/finch}
+stockfish=${STOCKFISH:-stockfish}
+steps=${STEPS:-1400 1700 2000 2300 2600 2800}
+games=${GAMES:-50}
+tc=${TC:-8+0.08}
+pgn=${PGN:-ladder.pgn}
+
+command -v "$stockfish" >/dev/null || { echo "$0: there is no $stockfish here" >&2; exit 1; }
+set --
+anchors=
+for step in $steps; do
+    set -- "$@" "cmd=$stockfish option.UCI_LimitStrength=true option.UCI_Elo=$step name=SF$step"
+    anchors="$anchors --anchor SF$step=$step"
+done
+"$finch" match "weights=$weights name=Finch" "$@" --gauntlet --tc "$tc" --games "$games" \
+    ${CONCURRENCY:+--concurrency "$CONCURRENCY"} --pgn "$pgn" --resume
+# shellcheck disable=SC2086 # the anchors are several words on purpose
+"$finch" rate "$pgn" $anchors
