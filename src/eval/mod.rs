@@ -87,7 +87,7 @@ use sink::{Recorder, Scorer, Sink};
 pub use explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use sink::{Frame, SCORE_LIMIT, Totals, Trace, finish};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
-pub use weights::{Value, Weights};
+pub use weights::{Packed, Value, Weights};
 pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
 
 /// An evaluation with its caches: one per search thread.
@@ -138,7 +138,12 @@ pub fn evaluate_uncached(position: &Position, weights: &Weights) -> i32 {
 
 /// The position's features, for a tuner.
 pub fn trace(position: &Position) -> Trace {
-    let mut recorder = Recorder::default();
+    trace_families(position, Family::ALL)
+}
+
+/// The features of some families only: all a tuner needs when the others weigh nothing.
+pub fn trace_families(position: &Position, families: &[Family]) -> Trace {
+    let mut recorder = Recorder::new(families);
     let frame = report_all(position, &mut recorder);
     recorder.into_trace(frame)
 }

@@ -166,25 +166,18 @@ impl Sink for Scorer<'_> {
     }
 }
 
-/// Counts everything, White's minus Black's.
+/// Counts everything its families report, White's minus Black's.
 pub struct Recorder {
     counts: Vec<i32>,
     complexity: Vec<i32>,
-}
-
-impl Default for Recorder {
-    fn default() -> Recorder {
-        Recorder {
-            counts: vec![0; WEIGHT_COUNT],
-            complexity: vec![0; WEIGHT_COUNT],
-        }
-    }
+    /// One bit for each family that is wanted.
+    families: u32,
 }
 
 impl Sink for Recorder {
     #[inline(always)]
-    fn wants(&self, _family: Family) -> bool {
-        true
+    fn wants(&self, family: Family) -> bool {
+        self.families & (1 << family as u32) != 0
     }
 
     #[inline(always)]
@@ -200,6 +193,16 @@ impl Sink for Recorder {
 }
 
 impl Recorder {
+    pub fn new(families: &[Family]) -> Recorder {
+        Recorder {
+            counts: vec![0; WEIGHT_COUNT],
+            complexity: vec![0; WEIGHT_COUNT],
+            families: families
+                .iter()
+                .fold(0, |bits, family| bits | 1 << *family as u32),
+        }
+    }
+
     pub fn into_trace(self, frame: Frame) -> Trace {
         Trace {
             counts: sparse(&self.counts),

@@ -90,8 +90,9 @@ impl Weights {
         }
     }
 
+    /// A term's value as the evaluation adds it up.
     #[inline(always)]
-    pub(super) fn packed(&self, term: Term) -> Packed {
+    pub fn packed(&self, term: Term) -> Packed {
         self.packed[term.index() & (CAPACITY - 1)]
     }
 
