@@ -13,8 +13,10 @@
 
 pub mod bench;
 pub mod cli;
+pub mod data;
 pub mod eval;
 pub mod play;
 pub mod position;
+pub mod random;
 pub mod search;
 pub mod uci;

@@ -1,0 +1,80 @@
+//! From games to positions: what a tuner learns from.
+//!
+//! A source is a file of games or of positions with their best moves, plain or compressed
+//! ([`source`]). Games ([`pgn`]) and positions ([`epd`]) pass the filters of a [`Selection`]
+//! and end in a [`Collection`]: the cases to train on and, from other games, the cases to
+//! validate with.
+//!
+//! Files may be far larger than memory. A case is therefore kept or dropped as it goes by,
+//! by a priority that follows from the seed and the case alone ([`sample`]): the same files
+//! and seed give the same cases, and raising a limit only ever adds to them.
+
+mod epd;
+mod pgn;
+mod sample;
+mod selection;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use shakmaty::Move;
+use thiserror::Error;
+
+use crate::position::Position;
+
+pub use pgn::GameRecord;
+pub use sample::{Collection, Tally};
+pub use selection::{Date, Outcomes, Selection, Side};
+pub use source::Source;
+
+use sample::Sampler;
+
+/// A position and the moves that are right in it: the one the master played, or those an EPD
+/// line calls best.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub position: Position,
+    pub answers: Vec<Move>,
+    /// Which game it comes from, counted over all sources.
+    pub game: u32,
+    /// How many plies into that game.
+    pub ply: u16,
+}
+
+#[derive(Debug, Error)]
+pub enum DataError {
+    #[error("{}: {reason}", .file.display())]
+    Unreadable { file: PathBuf, reason: String },
+    #[error("{}: no game found", .0.display())]
+    NoGames(PathBuf),
+    #[error("no position passes the filters: {0}")]
+    NoPositions(String),
+}
+
+/// Reads all sources and keeps what the selection asks for.
+pub fn collect(
+    sources: &[Source],
+    selection: &Selection,
+    seed: u64,
+) -> Result<Collection, DataError> {
+    let mut sampler = Sampler::new(selection, seed);
+    for source in sources {
+        let before = sampler.tally().games;
+        if source.is_epd() {
+            epd::read(source, &mut sampler)?;
+        } else {
+            pgn::read(source, &mut sampler)?;
+        }
+        if sampler.tally().games == before && !sampler.is_full() {
+            return Err(DataError::NoGames(source.path().to_owned()));
+        }
+    }
+    sampler.finish()
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> DataError {
+    DataError::Unreadable {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Games in PGN. The reader takes in whatever the standard allows; legality is checked here,
+//! move by move, and a game that breaks off in nonsense is dropped whole: where a score sheet
+//! is wrong once, the moves before may be wrong too.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, FromSetup, Move, Outcome, Position as _, PositionError};
+
+use super::sample::Sampler;
+use super::selection::{Date, Selection};
+use super::{DataError, Source, unreadable};
+
+/// Tags this long are odd but harmless: annotated games carry whole opening names.
+const TAG_LINE_LIMIT: usize = 1 << 14;
+/// No game of chess is longer; what claims to be is not one.
+const PLY_LIMIT: usize = 12_000;
+
+/// A game that was read and found legal.
+#[derive(Clone, Debug)]
+pub struct GameRecord {
+    /// White's name and Black's, as `Color` counts them.
+    pub names: [String; 2],
+    pub ratings: [Option<u32>; 2],
+    pub date: Date,
+    pub outcome: Outcome,
+    pub start: Chess,
+    pub moves: Vec<Move>,
+}
+
+/// `Color` counts Black first.
+const BLACK: usize = 0;
+const WHITE: usize = 1;
+
+impl Default for GameRecord {
+    fn default() -> GameRecord {
+        GameRecord {
+            names: Default::default(),
+            ratings: [None; 2],
+            date: Date::default(),
+            outcome: Outcome::Unknown,
+            start: Chess::default(),
+            moves: Vec::new(),
+        }
+    }
+}
+
+/// Reads every game of a source into the sampler.
+pub fn read(source: &Source, sampler: &mut Sampler<'_>) -> Result<(), DataError> {
+    let mut reader = Reader::build(source.open()?)
+        .set_supported_tag_line_length(TAG_LINE_LIMIT)
+        .finish();
+    let selection = sampler.selection();
+    while !sampler.is_full() {
+        match reader.read_game(&mut Listener { selection }) {
+            Ok(Some(Heard::Game(game))) => sampler.take_game(&game),
+            Ok(Some(Heard::Bad(reason))) => {
+                sampler.skip_bad(|| format!("{}: {reason}", source.name()));
+            }
+            Ok(Some(Heard::Unwanted(reason))) => sampler.skip_unwanted(reason),
+            Ok(Some(Heard::Nothing)) => {}
+            Ok(None) => break,
+            // The parser's own complaints end the file, but not what was read before.
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                sampler.skip_bad(|| format!("{}: {error}", source.name()));
+                break;
+            }
+            Err(error) => return Err(unreadable(source.path(), &error)),
+        }
+    }
+    Ok(())
+}
+
+enum Heard {
+    Game(Box<GameRecord>),
+    Unwanted(&'static str),
+    Bad(String),
+    /// Stray text between games.
+    Nothing,
+}
+
+struct Listener<'a> {
+    selection: &'a Selection,
+}
+
+#[derive(Default)]
+struct Tags {
+    record: GameRecord,
+    fen: Option<String>,
+    variant: Option<String>,
+}
+
+struct Movetext {
+    record: Box<GameRecord>,
+    current: Chess,
+}
+
+impl Visitor for Listener<'_> {
+    type Tags = Tags;
+    type Movetext = Movetext;
+    type Output = Heard;
+
+    fn begin_tags(&mut self) -> ControlFlow<Heard, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Heard> {
+        let text = || value.decode_utf8_lossy().into_owned();
+        let record = &mut tags.record;
+        match name {
+            b"White" => record.names[WHITE] = text(),
+            b"Black" => record.names[BLACK] = text(),
+            b"WhiteElo" => record.ratings[WHITE] = text().trim().parse().ok(),
+            b"BlackElo" => record.ratings[BLACK] = text().trim().parse().ok(),
+            b"Date" => record.date = Date(text()),
+            b"Result" => {
+                record.outcome = Outcome::from_ascii(value.as_bytes()).unwrap_or(Outcome::Unknown);
+            }
+            b"FEN" => tags.fen = Some(text()),
+            b"Variant" => tags.variant = Some(text()),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Heard, Movetext> {
+        let mut record = tags.record;
+        if let Some(reason) = self.selection.rejects(&record) {
+            return ControlFlow::Break(Heard::Unwanted(reason));
+        }
+        match start(tags.fen.as_deref(), tags.variant.as_deref()) {
+            Ok(start) => record.start = start,
+            Err(reason) => return ControlFlow::Break(Heard::Bad(reason)),
+        }
+        ControlFlow::Continue(Movetext {
+            current: record.start.clone(),
+            record: Box::new(record),
+        })
+    }
+
+    fn san(&mut self, movetext: &mut Movetext, written: SanPlus) -> ControlFlow<Heard> {
+        let moves = &mut movetext.record.moves;
+        let Ok(played) = written.san.to_move(&movetext.current) else {
+            let number = 1 + moves.len() / 2;
+            return ControlFlow::Break(Heard::Bad(format!("illegal move {number} {written}")));
+        };
+        if moves.len() >= PLY_LIMIT {
+            return ControlFlow::Break(Heard::Bad(format!("over {PLY_LIMIT} plies")));
+        }
+        moves.push(played);
+        movetext.current.play_unchecked(played);
+        ControlFlow::Continue(())
+    }
+
+    fn begin_variation(&mut self, _: &mut Movetext) -> ControlFlow<Heard, Skip> {
+        ControlFlow::Continue(Skip(true))
+    }
+
+    fn outcome(&mut self, movetext: &mut Movetext, outcome: Outcome) -> ControlFlow<Heard> {
+        if movetext.record.outcome == Outcome::Unknown {
+            movetext.record.outcome = outcome;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, movetext: Movetext) -> Heard {
+        if movetext.record.moves.is_empty() {
+            return Heard::Nothing;
+        }
+        Heard::Game(movetext.record)
+    }
+}
+
+/// Where the game begins: the initial position, or its FEN tag.
+fn start(fen: Option<&str>, variant: Option<&str>) -> Result<Chess, String> {
+    let standard = ["standard", "chess960", "fischerandom", "fischerrandom"];
+    if let Some(variant) = variant
+        && !standard.contains(&variant.to_lowercase().replace(' ', "").as_str())
+    {
+        return Err(format!("another game: {variant}"));
+    }
+    let Some(text) = fen else {
+        return Ok(Chess::default());
+    };
+    let setup = text
+        .parse::<Fen>()
+        .map_err(|error| format!("FEN '{text}': {error}"))?
+        .into_setup();
+    let mode = CastlingMode::detect(&setup);
+    Chess::from_setup(setup, mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_impossible_check)
+        .map_err(|error| format!("FEN '{text}': {error}"))
+}

@@ -1,0 +1,273 @@
+//! Keeping cases as they go by.
+//!
+//! Every case has a priority: a number scattered from the seed and, when positions are to be
+//! distinct, from the position alone, so that a repeated position meets itself. The lowest
+//! priorities stay. Whether a game trains or validates is scattered from its number, so both
+//! sides of the split are known before the first position is seen.
+
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+
+use shakmaty::Move;
+
+use super::pgn::GameRecord;
+use super::selection::Selection;
+use super::{Case, DataError};
+use crate::position::{Position, movegen};
+use crate::random::scatter;
+
+/// How many reasons for skipping are kept in words.
+const REASONS_KEPT: usize = 5;
+
+/// What was read and what was left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Games (or EPD lines) met.
+    pub games: usize,
+    /// Those that were illegal or unreadable, with the first reasons.
+    pub bad: usize,
+    pub reasons: Vec<String>,
+    /// Those that a filter turned away, by filter.
+    pub unwanted: BTreeMap<&'static str, usize>,
+}
+
+impl Tally {
+    /// One line for people; the reasons follow when there are any.
+    pub fn summary(&self) -> String {
+        let mut text = format!("{} games read", self.games);
+        for (reason, count) in &self.unwanted {
+            text.push_str(&format!(", {count} left out ({reason})"));
+        }
+        if self.bad > 0 {
+            text.push_str(&format!(", {} bad", self.bad));
+            text.push_str(&format!(" ({})", self.reasons.join("; ")));
+        }
+        text
+    }
+}
+
+/// The cases a run learns from and those it is checked with.
+#[derive(Clone, Debug, Default)]
+pub struct Collection {
+    pub training: Vec<Case>,
+    pub validation: Vec<Case>,
+    pub tally: Tally,
+}
+
+/// Lowest priorities first out of a stream; the heap keeps the highest of them on top.
+struct Keeper {
+    limit: usize,
+    heap: BinaryHeap<Kept>,
+    priorities: HashSet<u64>,
+}
+
+struct Kept {
+    priority: u64,
+    case: Case,
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Kept) -> bool {
+        self.priority == other.priority
+    }
+}
+impl Eq for Kept {}
+impl PartialOrd for Kept {
+    fn partial_cmp(&self, other: &Kept) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Kept {
+    fn cmp(&self, other: &Kept) -> std::cmp::Ordering {
+        self.priority.cmp(&other.priority)
+    }
+}
+
+impl Keeper {
+    fn new(limit: usize) -> Keeper {
+        Keeper {
+            limit,
+            heap: BinaryHeap::new(),
+            priorities: HashSet::new(),
+        }
+    }
+
+    /// Whether a case of this priority would stay, as far as is known.
+    fn admits(&self, priority: u64) -> bool {
+        let has_room = self.heap.len() < self.limit
+            || self.heap.peek().is_some_and(|top| priority < top.priority);
+        has_room && !self.priorities.contains(&priority)
+    }
+
+    fn keep(&mut self, priority: u64, case: Case) {
+        self.priorities.insert(priority);
+        self.heap.push(Kept { priority, case });
+        if self.heap.len() > self.limit
+            && let Some(last) = self.heap.pop()
+        {
+            self.priorities.remove(&last.priority);
+        }
+    }
+
+    /// The cases that stayed, most wanted first.
+    fn into_kept(self) -> Vec<Kept> {
+        self.heap.into_sorted_vec()
+    }
+}
+
+pub struct Sampler<'a> {
+    selection: &'a Selection,
+    seed: u64,
+    training: Keeper,
+    validation: Keeper,
+    tally: Tally,
+}
+
+impl<'a> Sampler<'a> {
+    pub fn new(selection: &'a Selection, seed: u64) -> Sampler<'a> {
+        let unlimited = |limit| if limit == 0 { usize::MAX } else { limit };
+        // Room for positions that turn out to be in the training too.
+        let validation = match selection.validation {
+            0 => 0,
+            limit => limit + limit / 4 + 64,
+        };
+        Sampler {
+            selection,
+            seed,
+            training: Keeper::new(unlimited(selection.positions)),
+            validation: Keeper::new(validation),
+            tally: Tally::default(),
+        }
+    }
+
+    pub fn selection(&self) -> &'a Selection {
+        self.selection
+    }
+
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Whether the limit on games is reached.
+    pub fn is_full(&self) -> bool {
+        self.selection.max_games > 0 && self.tally.games >= self.selection.max_games
+    }
+
+    pub fn skip_bad(&mut self, reason: impl FnOnce() -> String) {
+        self.tally.games += 1;
+        self.tally.bad += 1;
+        if self.tally.reasons.len() < REASONS_KEPT {
+            self.tally.reasons.push(reason());
+        }
+    }
+
+    pub fn skip_unwanted(&mut self, reason: &'static str) {
+        self.tally.games += 1;
+        *self.tally.unwanted.entry(reason).or_default() += 1;
+    }
+
+    pub fn take_game(&mut self, game: &GameRecord) {
+        let number = self.tally.games as u64;
+        self.tally.games += 1;
+        let chosen = self.chosen_plies(game, number);
+        let mut position = Position::from_chess(game.start.clone());
+        for (ply, &played) in game.moves.iter().enumerate() {
+            if chosen.as_ref().is_none_or(|chosen| chosen.contains(&ply))
+                && self.selection.wants_side(game, position.turn())
+                && ply >= 2 * self.selection.skip_moves as usize
+            {
+                self.offer(&position, || vec![played], number, ply);
+            }
+            position.play(played);
+        }
+    }
+
+    /// A position on its own counts as a game of one move.
+    pub fn take_position(&mut self, position: Position, answers: Vec<Move>) {
+        let number = self.tally.games as u64;
+        self.tally.games += 1;
+        self.offer(&position, || answers, number, 0);
+    }
+
+    /// The plies to take from a game when it may give only a few.
+    fn chosen_plies(&self, game: &GameRecord, number: u64) -> Option<Vec<usize>> {
+        if self.selection.per_game == 0 {
+            return None;
+        }
+        let mut turn = game.start.clone();
+        let mut plies = Vec::new();
+        for (ply, &played) in game.moves.iter().enumerate() {
+            use shakmaty::Position as _;
+            if ply >= 2 * self.selection.skip_moves as usize
+                && self.selection.wants_side(game, turn.turn())
+                && (self.selection.forced || turn.legal_moves().len() > 1)
+            {
+                plies.push(ply);
+            }
+            turn.play_unchecked(played);
+        }
+        let order = scatter(self.seed, number);
+        plies.sort_by_key(|ply| scatter(order, *ply as u64));
+        plies.truncate(self.selection.per_game);
+        Some(plies)
+    }
+
+    fn offer(
+        &mut self,
+        position: &Position,
+        answers: impl FnOnce() -> Vec<Move>,
+        game: u64,
+        ply: usize,
+    ) {
+        let identity = if self.selection.distinct {
+            position.key()
+        } else {
+            scatter(game, ply as u64)
+        };
+        let priority = scatter(self.seed, identity);
+        let keeper = if self.validates(game) {
+            &mut self.validation
+        } else {
+            &mut self.training
+        };
+        if !keeper.admits(priority)
+            || !self.selection.forced && movegen::legal_moves(position).len() < 2
+        {
+            return;
+        }
+        let case = Case {
+            position: position.clone(),
+            answers: answers(),
+            game: game as u32,
+            ply: ply as u16,
+        };
+        keeper.keep(priority, case);
+    }
+
+    fn validates(&self, game: u64) -> bool {
+        // The complement keeps this choice apart from the one among plies.
+        let chance = scatter(!self.seed, game) as f64 / u64::MAX as f64;
+        self.selection.validation > 0 && chance < self.selection.validation_share
+    }
+
+    /// Both sets in the order of the games, with nothing in common.
+    pub fn finish(self) -> Result<Collection, DataError> {
+        let in_training = self.training.priorities.clone();
+        let training: Vec<_> = self.training.into_kept();
+        if training.is_empty() {
+            return Err(DataError::NoPositions(self.tally.summary()));
+        }
+        let mut validation = self.validation.into_kept();
+        validation.retain(|kept| !in_training.contains(&kept.priority));
+        validation.truncate(self.selection.validation);
+        let in_order = |kept: Vec<Kept>| {
+            let mut cases: Vec<_> = kept.into_iter().map(|kept| kept.case).collect();
+            cases.sort_by_key(|case| (case.game, case.ply));
+            cases
+        };
+        Ok(Collection {
+            training: in_order(training),
+            validation: in_order(validation),
+            tally: self.tally,
+        })
+    }
+}
