@@ -19,4 +19,5 @@ pub mod play;
 pub mod position;
 pub mod random;
 pub mod search;
+pub mod tune;
 pub mod uci;

@@ -52,12 +52,8 @@ pub enum DataError {
 }
 
 /// Reads all sources and keeps what the selection asks for.
-pub fn collect(
-    sources: &[Source],
-    selection: &Selection,
-    seed: u64,
-) -> Result<Collection, DataError> {
-    let mut sampler = Sampler::new(selection, seed);
+pub fn collect(sources: &[Source], selection: &Selection) -> Result<Collection, DataError> {
+    let mut sampler = Sampler::new(selection);
     for source in sources {
         let before = sampler.tally().games;
         if source.is_epd() {

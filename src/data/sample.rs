@@ -123,7 +123,7 @@ pub struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    pub fn new(selection: &'a Selection, seed: u64) -> Sampler<'a> {
+    pub fn new(selection: &'a Selection) -> Sampler<'a> {
         let unlimited = |limit| if limit == 0 { usize::MAX } else { limit };
         // Room for positions that turn out to be in the training too.
         let validation = match selection.validation {
@@ -132,7 +132,7 @@ impl<'a> Sampler<'a> {
         };
         Sampler {
             selection,
-            seed,
+            seed: selection.seed,
             training: Keeper::new(unlimited(selection.positions)),
             validation: Keeper::new(validation),
             tally: Tally::default(),

@@ -31,6 +31,9 @@ pub struct Selection {
     pub distinct: bool,
     /// Whether positions with a single legal move count.
     pub forced: bool,
+    /// Decides which positions are taken; apart from the run's seed, so that several runs
+    /// learn from the same ones.
+    pub seed: u64,
     /// Positions to train on.
     pub positions: usize,
     /// Positions to validate with, from games that none of the training comes from.
@@ -54,6 +57,7 @@ impl Default for Selection {
             per_game: 0,
             distinct: true,
             forced: false,
+            seed: 1,
             positions: 4000,
             validation: 4000,
             validation_share: 0.5,

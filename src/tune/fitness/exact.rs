@@ -1,0 +1,70 @@
+//! The reference: the search itself, on the board, with the evaluation that plays.
+
+use shakmaty::{Move, MoveList};
+
+use super::quiescence::{Expansion, INFINITE, MATE, Quiescence, Scores, expand, moves_in_order};
+use crate::eval::{Weights, evaluate_uncached};
+use crate::position::Position;
+
+/// The scores of a position's moves, searched when they are asked for.
+pub struct Searched<'a> {
+    position: &'a Position,
+    moves: MoveList,
+    weights: &'a Weights,
+    settings: Quiescence,
+}
+
+impl<'a> Searched<'a> {
+    pub fn new(position: &'a Position, weights: &'a Weights, settings: Quiescence) -> Searched<'a> {
+        Searched {
+            position,
+            moves: moves_in_order(position),
+            weights,
+            settings,
+        }
+    }
+
+    pub fn moves(&self) -> &MoveList {
+        &self.moves
+    }
+
+    /// The numbers of some of the moves.
+    pub fn places(&self, wanted: &[Move]) -> Vec<u16> {
+        let place = |m| self.moves.iter().position(|other| other == m);
+        let found = wanted.iter().filter_map(place);
+        found.map(|number| number as u16).collect()
+    }
+
+    fn quiescence(&self, position: &Position, ply: u32, mut alpha: i32, beta: i32) -> i32 {
+        let (stands, moves) = match expand(position, ply, self.settings) {
+            Expansion::Mated => return ply as i32 - MATE,
+            Expansion::Stalemate => return 0,
+            Expansion::Inner { stands, moves } => (stands, moves),
+        };
+        let mut best = -INFINITE;
+        if stands {
+            best = evaluate_uncached(position, self.weights);
+            alpha = alpha.max(best);
+        }
+        for m in moves {
+            if best >= beta {
+                break;
+            }
+            let score = -self.quiescence(&position.after(m), ply + 1, -beta, -alpha);
+            best = best.max(score);
+            alpha = alpha.max(best);
+        }
+        best
+    }
+}
+
+impl Scores for Searched<'_> {
+    fn count(&self) -> usize {
+        self.moves.len()
+    }
+
+    fn score(&self, number: usize, alpha: i32, beta: i32) -> i32 {
+        let child = self.position.after(self.moves[number]);
+        -self.quiescence(&child, 0, -beta, -alpha)
+    }
+}

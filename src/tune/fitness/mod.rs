@@ -1,0 +1,57 @@
+//! What makes an individual good.
+//!
+//! A [`Fitness`] turns genes into a number, higher is better, on cases of its own. Methods know
+//! nothing of chess: they ask for numbers, and, where the fitness has one, for a slope. A new
+//! fitness is a file here and a line in [`settings`](super::preset).
+
+pub mod engine;
+mod exact;
+mod likelihood;
+pub mod moves;
+mod quiescence;
+mod tree;
+
+pub use exact::Searched;
+pub use moves::{Moves, MovesSettings, Objective};
+pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
+pub use tree::{Builder, Player, Tree};
+
+/// The cases one evaluation is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Batch {
+    All,
+    /// Places in the training set, ascending.
+    Some(Vec<u32>),
+}
+
+/// A value with its derivative by each gene.
+#[derive(Clone, Debug)]
+pub struct Sloped {
+    pub value: f64,
+    pub gradient: Vec<f64>,
+}
+
+pub trait Fitness: Sync {
+    /// How good each individual is on a batch.
+    fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64>;
+
+    /// The cases of a generation. A fitness that [`is_fixed`](Fitness::is_fixed) always
+    /// answers the same.
+    fn batch(&self, seed: u64, generation: u64) -> Batch;
+
+    /// Whether values of one generation still hold in the next.
+    fn is_fixed(&self) -> bool;
+
+    /// How good an individual is on cases that no evaluation sees, if there are any.
+    fn validate(&self, individual: &[f64]) -> Option<f64>;
+
+    /// A smooth stand-in for the fitness on a share of the cases drawn for one step; none if
+    /// the fitness has no such thing.
+    fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped>;
+
+    /// A random part of the training set.
+    fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch;
+
+    /// A value as people read it.
+    fn shown(&self, value: f64) -> String;
+}

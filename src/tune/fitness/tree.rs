@@ -1,0 +1,448 @@
+//! The same search, built once: a tree of feature vectors.
+//!
+//! Which positions quiescence visits does not depend on the weights (`quiescence.rs`), and the
+//! evaluation is linear up to its finish, so all a player needs to know of a position is how
+//! often each of its genes counts there. A tree keeps that for every position below a root, as
+//! the difference from the root: a move or two change little. A player is then a minimax over
+//! short dot products, exact to the last hundredth of a centipawn.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use shakmaty::Color;
+
+use super::quiescence::{Expansion, INFINITE, MATE, Quiescence, Scores, expand, moves_in_order};
+use crate::data::Case;
+use crate::eval::{Family, Frame, Packed, Term, Totals, Trace, Weights, finish, trace_families};
+use crate::position::Position;
+use crate::tune::genome::{Column, Genome};
+
+/// How to build trees for a genome.
+pub struct Builder {
+    genome: Arc<Genome>,
+    families: Vec<Family>,
+    settings: Quiescence,
+}
+
+/// A gene column and how often it counts.
+#[derive(Clone, Copy)]
+struct Entry {
+    column: u16,
+    count: i16,
+}
+
+/// A position's evaluation, up to the weights.
+#[derive(Clone, Copy)]
+struct Leaf {
+    /// Its entries begin here: first those of the sum, then those of complexity.
+    start: u32,
+    sum_entries: u16,
+    complexity_entries: u8,
+    phase: u8,
+    scale: [u8; 2],
+    white_to_move: bool,
+    /// What the fixed weights add.
+    base: Packed,
+    complexity_base: i32,
+}
+
+/// Nodes stand in the order of a walk through the tree.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Where the next node outside this one's subtree stands.
+    end: u32,
+    /// Place of the evaluation, or one of the marks below.
+    leaf: u32,
+}
+
+const IN_CHECK: u32 = u32::MAX;
+const MATED: u32 = u32::MAX - 1;
+const STALEMATE: u32 = u32::MAX - 2;
+const UNEVALUATED: u32 = STALEMATE;
+
+pub struct Tree {
+    /// First node of each root move, in the order of `moves_in_order`.
+    moves: Box<[u32]>,
+    /// Which of the moves are right.
+    answers: Box<[u16]>,
+    nodes: Box<[Node]>,
+    leaves: Box<[Leaf]>,
+    entries: Box<[Entry]>,
+    root: Leaf,
+}
+
+impl Tree {
+    pub fn answers(&self) -> &[u16] {
+        &self.answers
+    }
+
+    /// Bytes it takes.
+    pub fn size(&self) -> usize {
+        size_of::<Tree>()
+            + size_of_val(&*self.moves)
+            + size_of_val(&*self.answers)
+            + size_of_val(&*self.nodes)
+            + size_of_val(&*self.leaves)
+            + size_of_val(&*self.entries)
+    }
+
+    /// +1 if White moves at the root, -1 if Black does.
+    pub fn sign_of_mover(&self) -> f64 {
+        if self.root.white_to_move { 1.0 } else { -1.0 }
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The tree as one player sees it.
+    pub fn seen_by<'a>(&'a self, player: &'a Player) -> Seen<'a> {
+        let mut root = self.root.base;
+        for entry in self.sum_of(&self.root) {
+            root += player.columns[usize::from(entry.column)] * i32::from(entry.count);
+        }
+        Seen {
+            tree: self,
+            player,
+            root,
+        }
+    }
+
+    fn sum_of(&self, leaf: &Leaf) -> &[Entry] {
+        let start = leaf.start as usize;
+        &self.entries[start..start + usize::from(leaf.sum_entries)]
+    }
+
+    fn complexity_of(&self, leaf: &Leaf) -> &[Entry] {
+        let start = leaf.start as usize + usize::from(leaf.sum_entries);
+        &self.entries[start..start + usize::from(leaf.complexity_entries)]
+    }
+}
+
+/// An individual, ready to be multiplied with entries.
+pub struct Player {
+    columns: Vec<Packed>,
+    /// Whether endgame scales count.
+    scaled: bool,
+    pub weights: Weights,
+}
+
+impl Player {
+    pub fn new(genome: &Genome, genes: &[f64]) -> Player {
+        let weights = genome.weights(genes);
+        let value = |column: &Column| {
+            let packed = weights.packed(column.term);
+            Packed::new(
+                column.midgame.map_or(0, |_| packed.midgame()),
+                column.endgame.map_or(0, |_| packed.endgame()),
+            )
+        };
+        Player {
+            columns: genome.columns().iter().map(value).collect(),
+            scaled: weights.uses(Family::Endgame),
+            weights,
+        }
+    }
+}
+
+/// How much one more of each kind of count would change a score, for the side to move.
+pub struct Slope {
+    pub midgame: f64,
+    pub endgame: f64,
+    pub complexity: f64,
+}
+
+pub struct Seen<'a> {
+    tree: &'a Tree,
+    player: &'a Player,
+    /// The root's sum, to which every leaf adds its difference.
+    root: Packed,
+}
+
+impl Seen<'_> {
+    fn totals(&self, leaf: &Leaf) -> Totals {
+        let columns = &self.player.columns;
+        let mut sum = self.root;
+        sum += leaf.base;
+        for entry in self.tree.sum_of(leaf) {
+            sum += columns[usize::from(entry.column)] * i32::from(entry.count);
+        }
+        let mut complexity = i64::from(leaf.complexity_base);
+        for entry in self.tree.complexity_of(leaf) {
+            let value = columns[usize::from(entry.column)].endgame();
+            complexity += i64::from(value) * i64::from(entry.count);
+        }
+        Totals {
+            midgame: sum.midgame().into(),
+            endgame: sum.endgame().into(),
+            complexity,
+        }
+    }
+
+    fn evaluation(&self, leaf: u32) -> i32 {
+        let leaf = &self.tree.leaves[leaf as usize];
+        finish(self.totals(leaf), &frame_of(leaf), self.player.scaled)
+    }
+
+    /// The score of a node and the leaf it comes from, as marked in the node.
+    fn search(&self, node: usize, ply: i32, mut alpha: i32, beta: i32) -> (i32, u32) {
+        let Node { end, leaf } = self.tree.nodes[node];
+        let mut best = match leaf {
+            MATED => return (ply - MATE, leaf),
+            STALEMATE => return (0, leaf),
+            IN_CHECK => (-INFINITE, leaf),
+            _ => (self.evaluation(leaf), leaf),
+        };
+        alpha = alpha.max(best.0);
+        let mut child = node + 1;
+        while child < end as usize && best.0 < beta {
+            let (score, from) = self.search(child, ply + 1, -beta, -alpha);
+            if -score > best.0 {
+                best = (-score, from);
+                alpha = alpha.max(best.0);
+            }
+            child = self.tree.nodes[child].end as usize;
+        }
+        best
+    }
+
+    /// A root move's score and the evaluation it rests on, if it rests on one.
+    pub fn principal(&self, number: usize, alpha: i32, beta: i32) -> (i32, Option<u32>) {
+        let first = self.tree.moves[number] as usize;
+        let (score, leaf) = self.search(first, 0, -beta, -alpha);
+        (-score, (leaf < UNEVALUATED).then_some(leaf))
+    }
+
+    /// Adds `factor` times the derivative of an evaluation, as White sees it, to `gradient`:
+    /// one pair of midgame and endgame for each column. Everything is counted from the root,
+    /// so the factors of one position's leaves must cancel out or [`Seen::add_root_slope`]
+    /// must be told their sum.
+    pub fn add_slope(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> Slope {
+        let leaf = &self.tree.leaves[leaf as usize];
+        let slope = self.slope(leaf);
+        for entry in self.tree.sum_of(leaf) {
+            let pair = &mut gradient[usize::from(entry.column)];
+            let count = factor * f64::from(entry.count);
+            pair[0] += slope.midgame * count;
+            pair[1] += slope.endgame * count;
+        }
+        for entry in self.tree.complexity_of(leaf) {
+            let count = factor * f64::from(entry.count);
+            gradient[usize::from(entry.column)][1] += slope.complexity * count;
+        }
+        slope
+    }
+
+    /// The root's share of several slopes.
+    pub fn add_root_slope(&self, midgame: f64, endgame: f64, gradient: &mut [[f64; 2]]) {
+        for entry in self.tree.sum_of(&self.tree.root) {
+            let pair = &mut gradient[usize::from(entry.column)];
+            pair[0] += midgame * f64::from(entry.count);
+            pair[1] += endgame * f64::from(entry.count);
+        }
+    }
+
+    /// The derivative of `finish`, for White.
+    fn slope(&self, leaf: &Leaf) -> Slope {
+        let totals = self.totals(leaf);
+        let side = totals.endgame_with_complexity();
+        let full_phase = f64::from(Frame::FULL_PHASE);
+        let scale = match self.player.scaled && side != 0 {
+            true => f64::from(leaf.scale[usize::from(side < 0)]) / f64::from(Frame::FULL_SCALE),
+            false => 1.0,
+        };
+        if scale == 0.0 {
+            return Slope {
+                midgame: 0.0,
+                endgame: 0.0,
+                complexity: 0.0,
+            };
+        }
+        let phase = f64::from(leaf.phase) / full_phase;
+        let endgame = (1.0 - phase) * scale;
+        // Where complexity has pushed an advantage down to nothing, neither moves the score.
+        let drawn = side == 0 && totals.endgame != 0;
+        Slope {
+            midgame: phase,
+            endgame: if drawn { 0.0 } else { endgame },
+            complexity: if drawn {
+                0.0
+            } else {
+                endgame * totals.endgame.signum() as f64
+            },
+        }
+    }
+}
+
+impl Scores for Seen<'_> {
+    fn count(&self) -> usize {
+        self.tree.moves.len()
+    }
+
+    fn score(&self, number: usize, alpha: i32, beta: i32) -> i32 {
+        self.principal(number, alpha, beta).0
+    }
+}
+
+fn frame_of(leaf: &Leaf) -> Frame {
+    Frame {
+        phase: leaf.phase.into(),
+        scale: leaf.scale.map(i32::from),
+        turn: Color::from_white(leaf.white_to_move),
+    }
+}
+
+impl Builder {
+    pub fn new(genome: Arc<Genome>, settings: Quiescence) -> Builder {
+        Builder {
+            families: genome.families(),
+            genome,
+            settings,
+        }
+    }
+
+    /// The tree of a case; none if some count is beyond what entries can hold.
+    pub fn build(&self, case: &Case) -> Option<Tree> {
+        let root = trace_families(&case.position, &self.families);
+        let mut growth = Growth {
+            builder: self,
+            root: &root.counts,
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            entries: Vec::new(),
+            known: HashMap::new(),
+        };
+        let root = growth.entered(&root, &[])?;
+        let in_order = moves_in_order(&case.position);
+        let mut moves = Vec::with_capacity(in_order.len());
+        for &m in &in_order {
+            moves.push(growth.nodes.len() as u32);
+            growth.grow(&case.position.after(m), 0)?;
+        }
+        let place = |answer| in_order.iter().position(|m| m == answer);
+        let answers = case.answers.iter().filter_map(place);
+        Some(Tree {
+            moves: moves.into(),
+            answers: answers.map(|number| number as u16).collect(),
+            nodes: growth.nodes.into(),
+            leaves: growth.leaves.into(),
+            entries: growth.entries.into(),
+            root,
+        })
+    }
+}
+
+/// What each term counts more now than before; both lists in the order of the terms.
+fn differences(now: &[(Term, i32)], before: &[(Term, i32)]) -> Vec<(Term, i32)> {
+    let mut changed = Vec::new();
+    let mut earlier = before.iter().copied().peekable();
+    for &(term, count) in now {
+        while let Some((gone, lost)) = earlier.next_if(|entry| entry.0 < term) {
+            changed.push((gone, -lost));
+        }
+        let known = earlier.next_if(|entry| entry.0 == term);
+        let difference = count - known.map_or(0, |entry| entry.1);
+        if difference != 0 {
+            changed.push((term, difference));
+        }
+    }
+    changed.extend(earlier.map(|(gone, lost)| (gone, -lost)));
+    changed
+}
+
+/// A tree being built.
+struct Growth<'a> {
+    builder: &'a Builder,
+    /// The root's counts, from which all differ.
+    root: &'a [(Term, i32)],
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
+    entries: Vec<Entry>,
+    /// Positions met before, with their place among the leaves.
+    known: HashMap<u64, u32>,
+}
+
+impl Growth<'_> {
+    fn grow(&mut self, position: &Position, ply: u32) -> Option<()> {
+        let place = self.nodes.len();
+        self.nodes.push(Node { end: 0, leaf: 0 });
+        let leaf = match expand(position, ply, self.builder.settings) {
+            Expansion::Mated => MATED,
+            Expansion::Stalemate => STALEMATE,
+            Expansion::Inner { stands, moves } => {
+                let leaf = if stands {
+                    self.leaf(position)?
+                } else {
+                    IN_CHECK
+                };
+                for m in moves {
+                    self.grow(&position.after(m), ply + 1)?;
+                }
+                leaf
+            }
+        };
+        let end = u32::try_from(self.nodes.len()).ok()?;
+        self.nodes[place] = Node { end, leaf };
+        Some(())
+    }
+
+    fn leaf(&mut self, position: &Position) -> Option<u32> {
+        if let Some(&place) = self.known.get(&position.key()) {
+            return Some(place);
+        }
+        let trace = trace_families(position, &self.builder.families);
+        let leaf = self.entered(&trace, self.root)?;
+        self.leaves.push(leaf);
+        let place = self.leaves.len() as u32 - 1;
+        self.known.insert(position.key(), place);
+        Some(place)
+    }
+
+    /// Enters what a trace has more, or less, than `origin`.
+    fn entered(&mut self, trace: &Trace, origin: &[(Term, i32)]) -> Option<Leaf> {
+        let genome = &self.builder.genome;
+        let mut base = Packed::ZERO;
+        let mut columns = Vec::new();
+        for (term, count) in differences(&trace.counts, origin) {
+            let (column, fixed) = genome.place_of(term);
+            base += fixed * count;
+            columns.extend(column.map(|column| (column, count)));
+        }
+        let start = u32::try_from(self.entries.len()).ok()?;
+        let sum_entries = self.enter(columns)?;
+        let mut complexity_base = 0;
+        let mut columns = Vec::new();
+        for &(term, count) in &trace.complexity {
+            let (column, fixed) = genome.place_of(term);
+            complexity_base += fixed.endgame() * count;
+            columns.extend(column.map(|column| (column, count)));
+        }
+        let complexity_entries = self.enter(columns)?;
+        Some(Leaf {
+            start,
+            sum_entries,
+            complexity_entries: u8::try_from(complexity_entries).ok()?,
+            phase: trace.frame.phase as u8,
+            scale: trace.frame.scale.map(|scale| scale as u8),
+            white_to_move: trace.frame.turn.is_white(),
+            base,
+            complexity_base,
+        })
+    }
+
+    /// Adds up the counts of each column and appends them.
+    fn enter(&mut self, mut columns: Vec<(u16, i32)>) -> Option<u16> {
+        columns.sort_unstable();
+        let before = self.entries.len();
+        for group in columns.chunk_by(|a, b| a.0 == b.0) {
+            let count: i32 = group.iter().map(|(_, count)| count).sum();
+            if count != 0 {
+                self.entries.push(Entry {
+                    column: group[0].0,
+                    count: i16::try_from(count).ok()?,
+                });
+            }
+        }
+        u16::try_from(self.entries.len() - before).ok()
+    }
+}

@@ -1,0 +1,356 @@
+//! The genome: which weights are free, and how a vector of genes becomes an evaluation.
+//!
+//! A gene is a real number within bounds. It sets one or several weights (a table whose entries
+//! are tied, both phases of an untapered term). What the evaluation gets is rounded to its own
+//! hundredths of a centipawn before anything is measured, so an individual plays exactly as
+//! the file it is saved to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::eval::{Family, Packed, TERMS, Term, TermInfo, Value, Weights};
+
+/// The table `[genome]` of a preset.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GenomeSettings {
+    /// Where weights that are not named come from: "none", "default" or a weights file.
+    pub base: String,
+    pub start: Start,
+    /// Families all of whose terms are free within their own bounds, both phases apart.
+    pub free: Vec<String>,
+    /// Named weights: a number is fixed, bounds are free.
+    pub weights: BTreeMap<String, WeightSettings>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// Uniform within each gene's bounds, or its `start` where one is given.
+    #[default]
+    Random,
+    /// The values of `base`: one individual is exactly that, the others are its variations.
+    Base,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(
+    untagged,
+    expecting = "a number (fixed) or a table of low, high and perhaps start, tapered, tied, entries (free)"
+)]
+pub enum WeightSettings {
+    Fixed(f64),
+    Free(FreeSettings),
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FreeSettings {
+    pub low: f64,
+    pub high: f64,
+    /// Interval of the random start, if it is not the bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<[f64; 2]>,
+    /// One gene for each phase of the game.
+    #[serde(default)]
+    pub tapered: bool,
+    /// One gene for all entries of a table.
+    #[serde(default)]
+    pub tied: bool,
+    /// First and last entry of a table that are free; the others keep their base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<[usize; 2]>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gene {
+    pub name: String,
+    pub low: f64,
+    pub high: f64,
+    /// What the evaluation itself allows; moving boundaries stop here.
+    pub floor: f64,
+    pub ceiling: f64,
+    /// Interval of the random start.
+    pub start: [f64; 2],
+    places: Vec<Place>,
+}
+
+impl Gene {
+    pub fn range(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    term: Term,
+    phases: Phases,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phases {
+    Both,
+    Midgame,
+    Endgame,
+}
+
+impl Phases {
+    fn midgame(self) -> bool {
+        self != Phases::Endgame
+    }
+    fn endgame(self) -> bool {
+        self != Phases::Midgame
+    }
+}
+
+/// Terms that one gene or pair of genes sets together: their counts can be added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Any of the terms; all have the same value.
+    pub term: Term,
+    pub midgame: Option<usize>,
+    pub endgame: Option<usize>,
+}
+
+pub struct Genome {
+    pub genes: Vec<Gene>,
+    pub start: Start,
+    base: Weights,
+    columns: Vec<Column>,
+    /// For each term its column, if it has one.
+    column_of: Vec<Option<u16>>,
+    /// The part of each term that no gene sets.
+    fixed: Vec<Packed>,
+}
+
+/// What is wrong with a genome, and which key of the table says so.
+pub type Complaint = (String, String);
+
+impl Genome {
+    pub fn new(settings: &GenomeSettings, base: Weights) -> Result<Genome, Complaint> {
+        let mut base = base;
+        let mut genes = Vec::new();
+        for name in &settings.free {
+            let family = Family::ALL.iter().find(|family| family.key() == name);
+            let family = *family.ok_or(("free".to_owned(), format!("no family {name}")))?;
+            for info in TERMS.iter().filter(|info| info.family == family) {
+                if !settings.weights.contains_key(info.name) {
+                    genes.extend(info.terms().flat_map(|term| own_genes(term, info)));
+                }
+            }
+        }
+        for (name, weight) in &settings.weights {
+            let fail = |text: String| (format!("weights.{name}"), text);
+            let info = TermInfo::named(name).ok_or_else(|| fail("no such term".to_owned()))?;
+            match weight {
+                WeightSettings::Fixed(value) => {
+                    check_bounds(info, *value).map_err(fail)?;
+                    for term in info.terms() {
+                        base.set(term, Value::both(*value));
+                    }
+                }
+                WeightSettings::Free(free) => genes.extend(named_genes(info, free).map_err(fail)?),
+            }
+        }
+        if genes.is_empty() {
+            return Err(("weights".to_owned(), "no weight is free".to_owned()));
+        }
+        genes.sort_by_key(|gene| gene.places[0].term);
+        Ok(Genome::assemble(genes, settings.start, base))
+    }
+
+    fn assemble(genes: Vec<Gene>, start: Start, base: Weights) -> Genome {
+        let count = crate::eval::WEIGHT_COUNT;
+        let mut setters = vec![(None, None); count];
+        for (number, gene) in genes.iter().enumerate() {
+            for place in &gene.places {
+                let setter = &mut setters[place.term.index()];
+                if place.phases.midgame() {
+                    setter.0 = Some(number);
+                }
+                if place.phases.endgame() {
+                    setter.1 = Some(number);
+                }
+            }
+        }
+        let mut columns: Vec<Column> = Vec::new();
+        let mut by_setter = BTreeMap::new();
+        let mut column_of = vec![None; count];
+        let mut fixed = vec![Packed::ZERO; count];
+        for term in (0..count).filter_map(Term::from_index) {
+            let (midgame, endgame) = setters[term.index()];
+            let value = base.packed(term);
+            let kept = |setter: Option<usize>, value| if setter.is_none() { value } else { 0 };
+            fixed[term.index()] = Packed::new(
+                kept(midgame, value.midgame()),
+                kept(endgame, value.endgame()),
+            );
+            if midgame.is_some() || endgame.is_some() {
+                let column = *by_setter.entry((midgame, endgame)).or_insert_with(|| {
+                    columns.push(Column {
+                        term,
+                        midgame,
+                        endgame,
+                    });
+                    columns.len() as u16 - 1
+                });
+                column_of[term.index()] = Some(column);
+            }
+        }
+        Genome {
+            genes,
+            start,
+            base,
+            columns,
+            column_of,
+            fixed,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.genes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.genes.is_empty()
+    }
+
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Where a term's counts go, and what of its weight no gene changes.
+    pub fn place_of(&self, term: Term) -> (Option<u16>, Packed) {
+        (self.column_of[term.index()], self.fixed[term.index()])
+    }
+
+    /// The families that can matter to any individual.
+    pub fn families(&self) -> Vec<Family> {
+        let free = |family| {
+            let mut places = self.genes.iter().flat_map(|gene| &gene.places);
+            places.any(|place| place.term.info().family == family)
+        };
+        let used = |family: &Family| self.base.uses(*family) || free(*family);
+        Family::ALL.iter().copied().filter(used).collect()
+    }
+
+    /// The evaluation that the genes stand for.
+    pub fn weights(&self, values: &[f64]) -> Weights {
+        let mut flat = self.base.genes();
+        for (gene, &value) in self.genes.iter().zip(values) {
+            for place in &gene.places {
+                let index = 2 * place.term.index();
+                if place.phases.midgame() {
+                    flat[index] = value;
+                }
+                if place.phases.endgame() {
+                    flat[index + 1] = value;
+                }
+            }
+        }
+        let mut weights = self.base.clone();
+        weights.set_genes(&flat);
+        weights
+    }
+
+    /// The genes that come closest to some weights: the first place of each gene decides.
+    pub fn genes_of(&self, weights: &Weights) -> Vec<f64> {
+        let value = |gene: &Gene| {
+            let place = gene.places[0];
+            let value = weights.get(place.term);
+            let value = if place.phases.midgame() {
+                value.midgame
+            } else {
+                value.endgame
+            };
+            value.clamp(gene.low, gene.high)
+        };
+        self.genes.iter().map(value).collect()
+    }
+
+    /// The genes of the base itself.
+    pub fn base_genes(&self) -> Vec<f64> {
+        self.genes_of(&self.base)
+    }
+}
+
+fn check_bounds(info: &TermInfo, value: f64) -> Result<(), String> {
+    let (low, high) = (info.low, info.high);
+    if value >= f64::from(low) && value <= f64::from(high) {
+        return Ok(());
+    }
+    Err(format!(
+        "{value} is outside the term's bounds {low}..={high}"
+    ))
+}
+
+/// Both phases of a term within its own bounds.
+fn own_genes(term: Term, info: &TermInfo) -> Vec<Gene> {
+    let (low, high) = (f64::from(info.low), f64::from(info.high));
+    phase_genes(&term.label(), &[term], true)
+        .into_iter()
+        .map(|(name, places)| gene(name, places, info, [low, high], [low, high]))
+        .collect()
+}
+
+fn named_genes(info: &TermInfo, free: &FreeSettings) -> Result<Vec<Gene>, String> {
+    check_bounds(info, free.low)?;
+    check_bounds(info, free.high)?;
+    if free.low > free.high {
+        return Err(format!("low {} is above high {}", free.low, free.high));
+    }
+    let bounds = [free.low, free.high];
+    let start = free.start.unwrap_or(bounds);
+    if !(start[0] >= free.low && start[0] <= start[1] && start[1] <= free.high) {
+        return Err(format!("start {start:?} is not within {bounds:?}"));
+    }
+    let [first, last] = free.entries.unwrap_or([0, info.length - 1]);
+    if first > last || last >= info.length {
+        let highest = info.length - 1;
+        return Err(format!(
+            "entries {first} to {last} are not within 0 to {highest}"
+        ));
+    }
+    let terms: Vec<_> = info.terms().skip(first).take(last - first + 1).collect();
+    let groups: Vec<_> = if free.tied {
+        vec![(info.name.to_owned(), terms)]
+    } else {
+        let alone = |term: Term| (term.label(), vec![term]);
+        terms.into_iter().map(alone).collect()
+    };
+    let genes = groups
+        .iter()
+        .flat_map(|(name, terms)| phase_genes(name, terms, free.tapered))
+        .map(|(name, places)| gene(name, places, info, bounds, start));
+    Ok(genes.collect())
+}
+
+fn phase_genes(name: &str, terms: &[Term], tapered: bool) -> Vec<(String, Vec<Place>)> {
+    let places = |phases| terms.iter().map(|&term| Place { term, phases }).collect();
+    if !tapered {
+        return vec![(name.to_owned(), places(Phases::Both))];
+    }
+    vec![
+        (format!("{name} midgame"), places(Phases::Midgame)),
+        (format!("{name} endgame"), places(Phases::Endgame)),
+    ]
+}
+
+fn gene(
+    name: String,
+    places: Vec<Place>,
+    info: &TermInfo,
+    bounds: [f64; 2],
+    start: [f64; 2],
+) -> Gene {
+    Gene {
+        name,
+        low: bounds[0],
+        high: bounds[1],
+        floor: f64::from(info.low),
+        ceiling: f64::from(info.high),
+        start,
+        places,
+    }
+}

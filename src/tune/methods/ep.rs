@@ -1,0 +1,175 @@
+//! Evolutionary programming with a history, after Vázquez-Fernández, Coello and Sagols (2011,
+//! 2013): the better half survives; for each free place either a player who once left comes
+//! back from the history, or the matching survivor has a mutated child.
+
+use std::path::Path;
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::{Complaint, Individual, Method, Surroundings, rank, restored, saved, within};
+use crate::eval::Weights;
+use crate::random::{Purpose, stream};
+use crate::tune::operators::Mutation;
+
+/// The table `[method]` of a preset that says `name = "ep"`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EpSettings {
+    pub name: String,
+    pub population: usize,
+    /// How many pass to the next generation; 0 is half of them.
+    pub survivors: usize,
+    /// P_r: the chance, in percent, that a free place is filled from the history.
+    pub history: f64,
+    /// How many who left are remembered, the best of them; 0 is as many as the population.
+    pub history_size: usize,
+    /// Weights files whose players are members of the first population.
+    pub seeded: Vec<String>,
+    pub mutation: Mutation,
+}
+
+impl Default for EpSettings {
+    fn default() -> EpSettings {
+        EpSettings {
+            name: "ep".to_owned(),
+            population: 20,
+            survivors: 0,
+            history: 0.0,
+            history_size: 0,
+            seeded: Vec::new(),
+            mutation: Mutation::default(),
+        }
+    }
+}
+
+impl EpSettings {
+    pub fn complaint(&self) -> Option<Complaint> {
+        let unreadable = |file: &String| {
+            let error = Weights::load(Path::new(file)).err()?;
+            Some(("seeded".to_owned(), error.to_string()))
+        };
+        let mutation = self.mutation.complaint();
+        within("population", self.population, 2, 1_000_000)
+            .or_else(|| within("survivors", self.survivors, 0, self.population - 1))
+            .or_else(|| within("history", self.history, 0.0, 100.0))
+            .or_else(|| within("seeded", self.seeded.len(), 0, self.population))
+            .or_else(|| self.seeded.iter().find_map(unreadable))
+            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
+    }
+
+    fn survivor_count(&self) -> usize {
+        match self.survivors {
+            0 => self.population / 2,
+            count => count,
+        }
+    }
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct State {
+    population: Vec<Individual>,
+    /// Players who left, best first, none twice.
+    #[serde(default)]
+    history: Vec<Individual>,
+}
+
+pub struct Ep {
+    settings: EpSettings,
+    state: State,
+}
+
+impl Ep {
+    pub fn new(settings: EpSettings) -> Ep {
+        Ep {
+            settings,
+            state: State::default(),
+        }
+    }
+
+    fn remember(&mut self, gone: Vec<Individual>) {
+        let history = &mut self.state.history;
+        for one in gone {
+            if !history.iter().any(|old| old.genes == one.genes) {
+                history.push(one);
+            }
+        }
+        rank(history);
+        history.truncate(match self.settings.history_size {
+            0 => self.settings.population,
+            size => size,
+        });
+    }
+
+    /// A player from the history who is not in the population now.
+    fn recall(&self, around: &Surroundings<'_>, place: u64) -> Option<Individual> {
+        let mut random = stream(around.seed, Purpose::History, around.generation, place);
+        if 100.0 * random.random::<f64>() >= self.settings.history {
+            return None;
+        }
+        let population = &self.state.population;
+        let absent: Vec<_> = self
+            .state
+            .history
+            .iter()
+            .filter(|old| !population.iter().any(|one| one.genes == old.genes))
+            .collect();
+        let chosen = random.random_range(0..absent.len().max(1));
+        absent.get(chosen).map(|one| (*one).clone())
+    }
+}
+
+impl Method for Ep {
+    fn begin(&mut self, around: &Surroundings<'_>) {
+        let settings = &self.settings;
+        let mut population =
+            around.first_population(settings.population, settings.mutation.deviation);
+        for (member, file) in population.iter_mut().zip(&settings.seeded) {
+            // Checked when the preset was read; a file that went away since changes nothing.
+            if let Ok(weights) = Weights::load(Path::new(file)) {
+                member.genes = around.genome.genes_of(&weights);
+            }
+        }
+        around.evaluate(&mut population);
+        rank(&mut population);
+        self.state.population = population;
+    }
+
+    fn advance(&mut self, around: &Surroundings<'_>) {
+        let survivors = self.settings.survivor_count();
+        let gone = self.state.population.split_off(survivors);
+        self.remember(gone);
+        // The new population is the first to be made after `generation - 1` others.
+        let time = (around.generation - 1) as f64 / around.generations.max(1) as f64;
+        for place in survivors..self.settings.population {
+            let newcomer = self.recall(around, place as u64).unwrap_or_else(|| {
+                let parent = &self.state.population[(place - survivors) % survivors];
+                let mut random = stream(
+                    around.seed,
+                    Purpose::Variation,
+                    around.generation,
+                    place as u64,
+                );
+                let mutation = &self.settings.mutation;
+                mutation.child(parent, around.genome, time, &mut random)
+            });
+            self.state.population.push(newcomer);
+        }
+        around.forget_if_redrawn(&mut self.state.population);
+        around.evaluate(&mut self.state.population);
+        rank(&mut self.state.population);
+    }
+
+    fn population(&self) -> &[Individual] {
+        &self.state.population
+    }
+
+    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
+        saved(&self.state)
+    }
+
+    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
+        self.state = restored(table)?;
+        Ok(())
+    }
+}

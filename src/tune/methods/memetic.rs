@@ -1,0 +1,122 @@
+//! Evolution whose children learn: each is a mutant of a survivor that then climbs the slope of
+//! the smooth stand-in for some steps, and is selected by the fitness itself. Slopes find the
+//! hill, selection finds the steps on top of it that slopes cannot see.
+
+use serde::{Deserialize, Serialize};
+
+use super::adam::{Climb, Climber};
+use super::{Complaint, Individual, Method, Surroundings, rank, restored, saved, within};
+use crate::random::{Purpose, stream};
+use crate::tune::operators::{Kind, Mutation};
+
+/// The table `[method]` of a preset that says `name = "memetic"`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MemeticSettings {
+    pub name: String,
+    pub population: usize,
+    /// Share of the run in which children learn; afterwards only selection works.
+    pub learning: f64,
+    pub climb: Climb,
+    pub mutation: Mutation,
+}
+
+impl Default for MemeticSettings {
+    fn default() -> MemeticSettings {
+        MemeticSettings {
+            name: "memetic".to_owned(),
+            population: 8,
+            learning: 0.5,
+            climb: Climb::default(),
+            mutation: Mutation {
+                kind: Kind::SelfAdaptive,
+                deviation: 0.01,
+                ..Mutation::default()
+            },
+        }
+    }
+}
+
+impl MemeticSettings {
+    pub fn complaint(&self) -> Option<Complaint> {
+        let mutation = self.mutation.complaint();
+        within("population", self.population, 2, 65_535)
+            .or_else(|| within("learning", self.learning, 0.0, 1.0))
+            .or_else(|| self.climb.complaint("climb."))
+            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
+    }
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct State {
+    population: Vec<Individual>,
+}
+
+pub struct Memetic {
+    settings: MemeticSettings,
+    state: State,
+}
+
+impl Memetic {
+    pub fn new(settings: MemeticSettings) -> Memetic {
+        Memetic {
+            settings,
+            state: State::default(),
+        }
+    }
+
+    fn child(&self, place: usize, survivors: usize, around: &Surroundings<'_>) -> Individual {
+        let parent = &self.state.population[(place - survivors) % survivors];
+        let mut random = stream(
+            around.seed,
+            Purpose::Variation,
+            around.generation,
+            place as u64,
+        );
+        let settings = &self.settings;
+        let mut child = settings
+            .mutation
+            .child(parent, around.genome, around.time(), &mut random);
+        if around.time() <= settings.learning {
+            let mut climber = Climber::new(child.genes);
+            climber.climb(&settings.climb, around, place as u64);
+            child.genes = climber.genes;
+        }
+        child
+    }
+}
+
+impl Method for Memetic {
+    fn begin(&mut self, around: &Surroundings<'_>) {
+        let settings = &self.settings;
+        self.state.population =
+            around.first_population(settings.population, settings.mutation.deviation);
+        around.evaluate(&mut self.state.population);
+        rank(&mut self.state.population);
+    }
+
+    fn advance(&mut self, around: &Surroundings<'_>) {
+        let survivors = self.settings.population / 2;
+        self.state.population.truncate(survivors);
+        let children: Vec<_> = (survivors..self.settings.population)
+            .map(|place| self.child(place, survivors, around))
+            .collect();
+        self.state.population.extend(children);
+        around.forget_if_redrawn(&mut self.state.population);
+        around.evaluate(&mut self.state.population);
+        rank(&mut self.state.population);
+    }
+
+    fn population(&self) -> &[Individual] {
+        &self.state.population
+    }
+
+    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
+        saved(&self.state)
+    }
+
+    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
+        self.state = restored(table)?;
+        Ok(())
+    }
+}

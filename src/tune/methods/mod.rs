@@ -1,0 +1,218 @@
+//! How a population becomes better.
+//!
+//! A [`Method`] holds a population and moves it on by one generation at a time; between two
+//! generations everything it knows can be saved and restored, which is all that checkpoints
+//! need. It asks the [`Surroundings`] for fitness and takes chance from named streams, so its
+//! course depends on the seed alone. A new method is a file here and a line in
+//! [`MethodSettings`].
+
+mod adam;
+mod cma_es;
+mod de;
+mod ep;
+mod memetic;
+
+use rand::RngExt;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::fitness::{Batch, Fitness};
+use super::genome::{Genome, Start};
+use crate::random::{Purpose, stream};
+
+pub use adam::{Adam, AdamSettings, Climb};
+pub use cma_es::CmaEsSettings;
+pub use de::DeSettings;
+pub use ep::EpSettings;
+pub use memetic::MemeticSettings;
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Individual {
+    pub genes: Vec<f64>,
+    /// Self-adaptive mutation's own deviations; empty for other mutations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<f64>,
+    /// Unknown until evaluated on the cases of the generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitness: Option<f64>,
+}
+
+impl Individual {
+    pub fn new(genes: Vec<f64>) -> Individual {
+        Individual {
+            genes,
+            deviations: Vec::new(),
+            fitness: None,
+        }
+    }
+
+    /// The fitness, or less than any.
+    pub fn worth(&self) -> f64 {
+        self.fitness.unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// What a method sees of the run it is part of.
+pub struct Surroundings<'a> {
+    pub genome: &'a Genome,
+    pub fitness: &'a dyn Fitness,
+    pub seed: u64,
+    /// The generation that is being made; 0 is the first population.
+    pub generation: u64,
+    /// The last generation.
+    pub generations: u64,
+}
+
+impl Surroundings<'_> {
+    /// How much of the run is over, from 0 to 1.
+    pub fn time(&self) -> f64 {
+        self.generation as f64 / self.generations.max(1) as f64
+    }
+
+    pub fn batch(&self) -> Batch {
+        self.fitness.batch(self.seed, self.generation)
+    }
+
+    /// Evaluates whoever has no fitness yet, all at once.
+    pub fn evaluate(&self, population: &mut [Individual]) {
+        let new: Vec<_> = population
+            .iter_mut()
+            .filter(|individual| individual.fitness.is_none())
+            .collect();
+        if new.is_empty() {
+            return;
+        }
+        let genes: Vec<&[f64]> = new.iter().map(|one| one.genes.as_slice()).collect();
+        let values = self.fitness.evaluate(&genes, &self.batch());
+        for (individual, value) in new.into_iter().zip(values) {
+            individual.fitness = Some(value);
+        }
+    }
+
+    /// Forgets what was measured on other cases.
+    pub fn forget_if_redrawn(&self, population: &mut [Individual]) {
+        if !self.fitness.is_fixed() {
+            population.iter_mut().for_each(|one| one.fitness = None);
+        }
+    }
+
+    /// The first population. A start from the base has the base itself as first member and
+    /// others around it, `spread` being the deviation as a share of each gene's range.
+    pub fn first_population(&self, size: usize, spread: f64) -> Vec<Individual> {
+        (0..size as u64)
+            .map(|number| self.newborn(number, spread))
+            .collect()
+    }
+
+    fn newborn(&self, number: u64, spread: f64) -> Individual {
+        let mut random = stream(self.seed, Purpose::Birth, 0, number);
+        let base = self.genome.base_genes();
+        let genes = self.genome.genes.iter().zip(base);
+        let genes = genes.map(|(gene, base)| match self.genome.start {
+            Start::Random => {
+                let [low, high] = gene.start;
+                low + (high - low) * random.random::<f64>()
+            }
+            Start::Base if number == 0 => base,
+            Start::Base => {
+                let step: f64 = random.sample(rand_distr::StandardNormal);
+                (base + spread * gene.range() * step).clamp(gene.low, gene.high)
+            }
+        });
+        Individual::new(genes.collect())
+    }
+}
+
+/// Best first; equals keep their order.
+pub fn rank(population: &mut [Individual]) {
+    population.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
+}
+
+pub trait Method: Send {
+    /// Makes and evaluates the first population.
+    fn begin(&mut self, around: &Surroundings<'_>);
+
+    /// Makes and evaluates the next generation.
+    fn advance(&mut self, around: &Surroundings<'_>);
+
+    /// The current population, every member evaluated.
+    fn population(&self) -> &[Individual];
+
+    /// Everything the next generation depends on.
+    fn save(&self) -> Result<toml::Table, toml::ser::Error>;
+
+    fn restore(&mut self, saved: toml::Table) -> Result<(), toml::de::Error>;
+}
+
+/// The usual way to save: whatever serde makes of the state.
+fn saved(state: &impl Serialize) -> Result<toml::Table, toml::ser::Error> {
+    toml::Table::try_from(state)
+}
+
+fn restored<S: DeserializeOwned>(saved: toml::Table) -> Result<S, toml::de::Error> {
+    saved.try_into()
+}
+
+/// The table `[method]`, by the method's name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum MethodSettings {
+    Ep(EpSettings),
+    De(DeSettings),
+    CmaEs(CmaEsSettings),
+    Adam(AdamSettings),
+    Memetic(MemeticSettings),
+}
+
+/// What is impossible about a table of settings: the key, and why.
+pub type Complaint = (String, String);
+
+impl MethodSettings {
+    pub const NAMES: &[&str] = &["ep", "de", "cma-es", "adam", "memetic"];
+
+    pub fn name(&self) -> &str {
+        match self {
+            MethodSettings::Ep(settings) => &settings.name,
+            MethodSettings::De(settings) => &settings.name,
+            MethodSettings::CmaEs(settings) => &settings.name,
+            MethodSettings::Adam(settings) => &settings.name,
+            MethodSettings::Memetic(settings) => &settings.name,
+        }
+    }
+
+    pub fn complaint(&self) -> Option<Complaint> {
+        match self {
+            MethodSettings::Ep(settings) => settings.complaint(),
+            MethodSettings::De(settings) => settings.complaint(),
+            MethodSettings::CmaEs(settings) => settings.complaint(),
+            MethodSettings::Adam(settings) => settings.climb.complaint("climb."),
+            MethodSettings::Memetic(settings) => settings.complaint(),
+        }
+    }
+
+    pub fn method(&self) -> Box<dyn Method> {
+        match self.clone() {
+            MethodSettings::Ep(settings) => Box::new(ep::Ep::new(settings)),
+            MethodSettings::De(settings) => Box::new(de::De::new(settings)),
+            MethodSettings::CmaEs(settings) => Box::new(cma_es::CmaEs::new(settings)),
+            MethodSettings::Adam(settings) => Box::new(Adam::new(settings)),
+            MethodSettings::Memetic(settings) => Box::new(memetic::Memetic::new(settings)),
+        }
+    }
+}
+
+/// A complaint unless the value lies within.
+fn within<T: PartialOrd + std::fmt::Display>(
+    key: &str,
+    value: T,
+    low: T,
+    high: T,
+) -> Option<Complaint> {
+    if value >= low && value <= high {
+        return None;
+    }
+    Some((
+        key.to_owned(),
+        format!("{value} is not within {low} to {high}"),
+    ))
+}

@@ -1,0 +1,16 @@
+//! Tuning: genome × fitness × method.
+//!
+//! - [`genome`]: which weights are free; genes to weights and back
+//! - [`fitness`]: what makes an individual good, measured on cases from [`data`](crate::data)
+//! - [`methods`]: how a population becomes better, with the [`operators`] they share
+//! - [`preset`]: an experiment as a TOML file
+//! - [`run`]: an experiment under way: folder, journal, checkpoint, several runs at once
+//! - [`report`]: what came of it, as a page with curves
+
+pub mod fitness;
+pub mod genome;
+pub mod methods;
+pub mod operators;
+pub mod preset;
+pub mod report;
+pub mod run;

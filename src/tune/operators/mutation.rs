@@ -1,0 +1,195 @@
+//! Mutation of real genes, each within an interval that is fixed or moves with the gene.
+
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+
+use crate::tune::genome::{Gene, Genome};
+use crate::tune::methods::Individual;
+
+/// The table `[method.mutation]` of a preset.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mutation {
+    pub kind: Kind,
+    /// The chance of each gene to mutate; at least one always does.
+    pub probability: f64,
+    /// Michalewicz: how quickly the steps shrink.
+    pub b: f64,
+    /// Gaussian: standard deviation as a share of the gene's range; where self-adaptation
+    /// starts from.
+    pub deviation: f64,
+    pub boundary: Boundary,
+    /// Moving boundary: its distance to either side as a share of the gene's range.
+    pub reach: f64,
+}
+
+impl Default for Mutation {
+    fn default() -> Mutation {
+        Mutation {
+            kind: Kind::Michalewicz,
+            probability: 1.0,
+            b: 5.0,
+            deviation: 0.1,
+            boundary: Boundary::Fixed,
+            reach: 0.25,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Michalewicz's non-uniform mutation: anywhere between the bounds at first, ever closer
+    /// to the old value toward the last generation.
+    #[default]
+    Michalewicz,
+    Gaussian,
+    /// Gaussian steps whose deviations are inherited and mutate too (Schwefel).
+    SelfAdaptive,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Boundary {
+    /// The bounds of the preset.
+    #[default]
+    Fixed,
+    /// An interval around the current value, which moves with it as far as the evaluation
+    /// allows.
+    Dynamic,
+}
+
+impl Mutation {
+    /// What is impossible about the settings, with the key that says so.
+    pub fn complaint(&self) -> Option<(&'static str, String)> {
+        let checks = [
+            ("probability", self.probability, 0.0, 1.0),
+            ("b", self.b, 0.0, 100.0),
+            ("deviation", self.deviation, 0.0, 10.0),
+            ("reach", self.reach, 0.0, 10.0),
+        ];
+        checks
+            .into_iter()
+            .find(|(_, value, low, high)| !(low..=high).contains(&value))
+            .map(|(key, value, low, high)| (key, format!("{value} is not within {low} to {high}")))
+    }
+
+    /// A child of one parent. `time` runs from 0 to 1 over the whole run.
+    pub fn child(
+        &self,
+        parent: &Individual,
+        genome: &Genome,
+        time: f64,
+        random: &mut impl Rng,
+    ) -> Individual {
+        let mut child = Individual {
+            genes: parent.genes.clone(),
+            deviations: self.deviations(parent, random),
+            fitness: None,
+        };
+        let chosen = self.chosen(genome.len(), random);
+        for (place, gene) in genome.genes.iter().enumerate() {
+            if !chosen[place] {
+                continue;
+            }
+            let deviation = child.deviations.get(place).copied();
+            let value = &mut child.genes[place];
+            let (low, high) = self.interval(gene, *value);
+            *value = match self.kind {
+                Kind::Michalewicz => self.michalewicz(*value, low, high, time, random),
+                Kind::Gaussian | Kind::SelfAdaptive => {
+                    let deviation = deviation.unwrap_or(self.deviation);
+                    let step: f64 = random.sample(StandardNormal);
+                    *value + gene.range() * deviation * step
+                }
+            }
+            .clamp(low, high);
+        }
+        child
+    }
+
+    fn chosen(&self, count: usize, random: &mut impl Rng) -> Vec<bool> {
+        let mut chosen: Vec<bool> = (0..count)
+            .map(|_| random.random_bool(self.probability))
+            .collect();
+        let spare = random.random_range(0..count);
+        chosen[spare] |= !chosen.contains(&true);
+        chosen
+    }
+
+    fn interval(&self, gene: &Gene, value: f64) -> (f64, f64) {
+        match self.boundary {
+            Boundary::Fixed => (gene.low, gene.high),
+            Boundary::Dynamic => {
+                let reach = self.reach * gene.range();
+                (
+                    (value - reach).max(gene.floor),
+                    (value + reach).min(gene.ceiling),
+                )
+            }
+        }
+    }
+
+    fn michalewicz(
+        &self,
+        value: f64,
+        low: f64,
+        high: f64,
+        time: f64,
+        random: &mut impl Rng,
+    ) -> f64 {
+        let up: bool = random.random();
+        let chance: f64 = random.random();
+        let share = 1.0 - chance.powf((1.0 - time).powf(self.b));
+        if up {
+            value + share * (high - value)
+        } else {
+            value - share * (value - low)
+        }
+    }
+
+    /// Schwefel's rule: one common factor and one for each gene.
+    fn deviations(&self, parent: &Individual, random: &mut impl Rng) -> Vec<f64> {
+        if self.kind != Kind::SelfAdaptive {
+            return Vec::new();
+        }
+        let count = parent.genes.len() as f64;
+        let common_rate = 1.0 / (2.0 * count).sqrt();
+        let own_rate = 1.0 / (2.0 * count.sqrt()).sqrt();
+        let common: f64 = random.sample(StandardNormal);
+        let start = vec![self.deviation; parent.genes.len()];
+        let old = if parent.deviations.is_empty() {
+            &start
+        } else {
+            &parent.deviations
+        };
+        old.iter()
+            .map(|deviation| {
+                let own: f64 = random.sample(StandardNormal);
+                let grown = deviation * (common_rate * common + own_rate * own).exp();
+                grown.clamp(1e-4, 1.0)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream};
+
+    #[test]
+    fn michalewicz_stays_within_bounds_and_stands_still_at_the_end() {
+        let mutation = Mutation::default();
+        let mut random = stream(1, Purpose::Variation, 0, 0);
+        for step in 0..=100 {
+            let time = f64::from(step) / 100.0;
+            let value = mutation.michalewicz(30.0, -50.0, 100.0, time, &mut random);
+            assert!((-50.0..=100.0).contains(&value));
+            if step == 100 {
+                assert_eq!(value, 30.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! A preset: one TOML file that is a whole experiment.
+//!
+//! Five tables (`[genome]`, `[data]`, `[fitness]`, `[method]`, `[run]`) and, for experiments of
+//! papers, `[reference]` with the figures printed there. Every key has a default except where a
+//! default would be a guess. A key that is unknown or a value that is impossible is an error
+//! that names file, line and key.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::fitness::MovesSettings;
+use super::genome::GenomeSettings;
+use super::methods::{Complaint, MethodSettings};
+use crate::data::Selection;
+
+/// Presets that come with the program.
+const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "vazquez-2011",
+        include_str!("../../tuning/vazquez-2011.toml"),
+    ),
+    (
+        "vazquez-2013",
+        include_str!("../../tuning/vazquez-2013.toml"),
+    ),
+    (
+        "vazquez-2013-24",
+        include_str!("../../tuning/vazquez-2013-24.toml"),
+    ),
+    ("moves", include_str!("../../tuning/moves.toml")),
+];
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Preset {
+    pub name: String,
+    pub genome: GenomeSettings,
+    pub data: Selection,
+    pub fitness: FitnessSettings,
+    pub method: MethodSettings,
+    pub run: RunSettings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
+}
+
+/// The table `[fitness]`, by the fitness' name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum FitnessSettings {
+    Moves(MovesSettings),
+}
+
+impl FitnessSettings {
+    pub const NAMES: &[&str] = &["moves"];
+}
+
+/// The table `[run]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSettings {
+    pub seed: u64,
+    pub generations: u64,
+    /// 0 is as many as the machine has. The result does not depend on it.
+    pub threads: usize,
+    /// A checkpoint every so many generations.
+    pub checkpoint: u64,
+    /// Games of the closing match between the result and the start; 0 plays none.
+    pub closing_games: u32,
+    /// The day it began, filled in by the run.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub started: String,
+}
+
+impl Default for RunSettings {
+    fn default() -> RunSettings {
+        RunSettings {
+            seed: 1,
+            generations: 200,
+            threads: 0,
+            checkpoint: 1,
+            closing_games: 100,
+            started: String::new(),
+        }
+    }
+}
+
+/// What a paper reports, to be printed beside what comes out. Shares are in percent.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reference {
+    pub source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_first: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_last: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_first: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_last: Option<f64>,
+    /// Standard deviation of the last means of several runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Final values by gene.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights: BTreeMap<String, f64>,
+}
+
+/// Why a preset is refused.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{file}{}{}: {problem}", .line.map_or(String::new(), |line| format!(":{line}")), .key.as_ref().map_or(String::new(), |key| format!(": {key}")))]
+pub struct PresetError {
+    pub file: String,
+    pub line: Option<usize>,
+    pub key: Option<String>,
+    pub problem: String,
+}
+
+/// A preset with the table that is looked at now; the others are read in their own turn.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document<F, M> {
+    #[serde(default)]
+    name: String,
+    genome: GenomeSettings,
+    #[serde(default)]
+    data: Selection,
+    fitness: F,
+    method: M,
+    #[serde(default)]
+    run: RunSettings,
+    reference: Option<Reference>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+impl Preset {
+    /// A built-in preset by name, or a file.
+    pub fn load(name: &str) -> Result<Preset, PresetError> {
+        let (file, text) = Preset::text(name)?;
+        Preset::parse(&text, &file)
+    }
+
+    /// The text of a preset and what to call it.
+    pub fn text(name: &str) -> Result<(String, String), PresetError> {
+        if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+            return Ok((format!("{name}.toml"), (*text).to_owned()));
+        }
+        let text = std::fs::read_to_string(name).map_err(|error| PresetError {
+            file: name.to_owned(),
+            line: None,
+            key: None,
+            problem: if Path::new(name).exists() {
+                error.to_string()
+            } else {
+                let known: Vec<_> = BUILT_IN.iter().map(|(known, _)| *known).collect();
+                format!("no such preset or file; presets are {}", known.join(", "))
+            },
+        })?;
+        Ok((name.to_owned(), text))
+    }
+
+    pub fn parse(text: &str, file: &str) -> Result<Preset, PresetError> {
+        let reader = Reader { text, file };
+        let preset = reader.preset()?;
+        match preset.complaint() {
+            Some((key, problem)) => Err(reader.refuse(&key, problem)),
+            None => Ok(preset),
+        }
+    }
+
+    /// The same preset with some keys set to other values, each written as TOML or as a word.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        changes: &[(String, String)],
+    ) -> Result<Preset, PresetError> {
+        let original = Preset::parse(text, file)?;
+        if changes.is_empty() {
+            return Ok(original);
+        }
+        let mut table: toml::Table = text.parse().unwrap_or_default();
+        table.insert("name".to_owned(), original.name.into());
+        for (key, value) in changes {
+            let refuse = |problem: String| PresetError {
+                file: format!("{key}={value}"),
+                line: None,
+                key: None,
+                problem,
+            };
+            let parsed = format!("value = {value}").parse::<toml::Table>().ok();
+            let parsed = parsed.and_then(|mut table| table.remove("value"));
+            let parsed = parsed.unwrap_or_else(|| toml::Value::String(value.clone()));
+            put(&mut table, key, parsed)
+                .ok_or_else(|| refuse("not a key of a preset".to_owned()))?;
+            Preset::parse(&table.to_string(), "").map_err(|error| {
+                let key = error.key.map_or(String::new(), |key| format!("{key}: "));
+                refuse(format!("{key}{}", error.problem))
+            })?;
+        }
+        Preset::parse(&table.to_string(), file)
+    }
+
+    /// The text of a file that gives this preset again.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+
+    /// What is impossible, with the key that says so.
+    fn complaint(&self) -> Option<Complaint> {
+        let complain = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
+        let run = &self.run;
+        if run.generations == 0 || run.generations > 10_000_000 {
+            return complain("run.generations", "not within 1 to 10000000");
+        }
+        if run.checkpoint == 0 {
+            return complain("run.checkpoint", "must be at least 1");
+        }
+        if run.threads > 4096 {
+            return complain("run.threads", "more than 4096");
+        }
+        if !(0.0..1.0).contains(&self.data.validation_share) {
+            return complain("data.validation_share", "not within 0 to 1");
+        }
+        for (key, date) in [("data.from", &self.data.from), ("data.to", &self.data.to)] {
+            if !date.is_valid() {
+                return complain(key, "not a date such as 1999.02.21 or 1999");
+            }
+        }
+        let FitnessSettings::Moves(moves) = &self.fitness;
+        if !(moves.temperature > 0.0 && moves.temperature.is_finite()) {
+            return complain("fitness.temperature", "must be above 0");
+        }
+        if moves.quiescence.plies > 64 {
+            return complain("fitness.quiescence.plies", "more than 64");
+        }
+        let method = self.method.complaint();
+        method.map(|(key, problem)| (format!("method.{key}"), problem))
+    }
+}
+
+/// Sets a dotted key, making tables on the way.
+fn put(table: &mut toml::Table, key: &str, value: toml::Value) -> Option<()> {
+    let (path, last) = key.rsplit_once('.')?;
+    let mut place = table;
+    for part in path.split('.') {
+        let entry = place.entry(part);
+        place = entry
+            .or_insert_with(|| toml::Table::new().into())
+            .as_table_mut()?;
+    }
+    place.insert(last.to_owned(), value);
+    Some(())
+}
+
+/// Reads a preset and knows where in its text things stand.
+struct Reader<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Reader<'_> {
+    fn preset(&self) -> Result<Preset, PresetError> {
+        let kinds: Document<Named, Named> = self.document()?;
+        let method = match kinds.method.name.as_str() {
+            "ep" => MethodSettings::Ep(self.method()?),
+            "de" => MethodSettings::De(self.method()?),
+            "cma-es" => MethodSettings::CmaEs(self.method()?),
+            "adam" => MethodSettings::Adam(self.method()?),
+            "memetic" => MethodSettings::Memetic(self.method()?),
+            other => return Err(self.unknown("method.name", other, MethodSettings::NAMES)),
+        };
+        let fitness = match kinds.fitness.name.as_str() {
+            "moves" => {
+                let document: Document<MovesSettings, IgnoredAny> = self.document()?;
+                FitnessSettings::Moves(document.fitness)
+            }
+            other => return Err(self.unknown("fitness.name", other, FitnessSettings::NAMES)),
+        };
+        let stem = Path::new(self.file).file_stem();
+        let stem = stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Ok(Preset {
+            name: match kinds.name.as_str() {
+                "" => stem,
+                name => name.to_owned(),
+            },
+            genome: kinds.genome,
+            data: kinds.data,
+            fitness,
+            method,
+            run: kinds.run,
+            reference: kinds.reference,
+        })
+    }
+
+    fn method<M: DeserializeOwned>(&self) -> Result<M, PresetError> {
+        let document: Document<IgnoredAny, M> = self.document()?;
+        Ok(document.method)
+    }
+
+    fn document<D: DeserializeOwned>(&self) -> Result<D, PresetError> {
+        toml::from_str(self.text).map_err(|error| {
+            let place = error.span().map(|span| span.start.min(self.text.len()));
+            let message = error.message().lines().collect::<Vec<_>>().join(" ");
+            PresetError {
+                file: self.file.to_owned(),
+                line: place.map(|place| 1 + self.text[..place].matches('\n').count()),
+                key: place.and_then(|place| self.key_at(place)),
+                problem: message,
+            }
+        })
+    }
+
+    fn unknown(&self, key: &str, found: &str, known: &[&str]) -> PresetError {
+        self.refuse(key, format!("no {found}; there are {}", known.join(", ")))
+    }
+
+    fn refuse(&self, key: &str, problem: String) -> PresetError {
+        PresetError {
+            file: self.file.to_owned(),
+            line: self.line_of(key),
+            key: Some(key.to_owned()),
+            problem,
+        }
+    }
+
+    /// Each line's number with the dotted key it sets, or the table it opens.
+    fn keys(&self) -> impl Iterator<Item = (usize, String)> {
+        let mut table = String::new();
+        self.text.lines().enumerate().filter_map(move |(at, line)| {
+            let line = line.trim();
+            if let Some(header) = line.strip_prefix('[') {
+                table = header.trim_start_matches('[').split(']').next()?.to_owned();
+                return Some((at + 1, table.clone()));
+            }
+            let key = line.split_once('=')?.0.trim();
+            let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+            (!key.is_empty() && key.chars().all(plain)).then(|| {
+                let dotted = [table.as_str(), key].join(".");
+                (at + 1, dotted.trim_start_matches('.').to_owned())
+            })
+        })
+    }
+
+    fn key_at(&self, place: usize) -> Option<String> {
+        let line = 1 + self.text[..place].matches('\n').count();
+        let mut before = self.keys().take_while(|(at, _)| *at <= line);
+        let mut last = None;
+        for (_, key) in before.by_ref() {
+            last = Some(key);
+        }
+        last
+    }
+
+    /// The line of a key; if it is not written, that of the closest table around it.
+    fn line_of(&self, key: &str) -> Option<usize> {
+        let mut wanted = key;
+        loop {
+            if let Some((line, _)) = self.keys().find(|(_, key)| key == wanted) {
+                return Some(line);
+            }
+            wanted = wanted.rsplit_once('.')?.0;
+        }
+    }
+}

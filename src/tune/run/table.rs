@@ -1,0 +1,106 @@
+//! Several runs side by side, in the form of the tables in vazquez-2013: sorted by the last
+//! mean, the median marked, with deviation and mean time; the paper's own figures below.
+
+use std::fmt::Write as _;
+
+use super::journal::{Row, mean_and_deviation};
+use crate::tune::preset::Reference;
+
+/// One run in a line.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub seed: u64,
+    pub best_first: f64,
+    pub best_last: f64,
+    pub mean_first: f64,
+    pub mean_last: f64,
+    pub validation: Option<f64>,
+    pub seconds: f64,
+}
+
+impl Summary {
+    pub fn of(seed: u64, rows: &[Row]) -> Option<Summary> {
+        let (first, last) = (rows.first()?, rows.last()?);
+        Some(Summary {
+            seed,
+            best_first: first.best,
+            best_last: last.record,
+            mean_first: first.mean,
+            mean_last: last.mean,
+            validation: last.validation,
+            seconds: last.seconds,
+        })
+    }
+}
+
+const HEADER: &str =
+    "   seed   best first    best last   mean first    mean last   validation     time";
+
+/// The table as text. `shown` turns a fitness into words.
+pub fn table(
+    runs: &[Summary],
+    reference: Option<&Reference>,
+    shown: &dyn Fn(f64) -> String,
+) -> String {
+    let mut sorted = runs.to_vec();
+    sorted.sort_by(|a, b| a.mean_last.total_cmp(&b.mean_last));
+    let median = sorted.len().saturating_sub(1) / 2;
+    let mut text = format!("{HEADER}\n");
+    for (place, run) in sorted.iter().enumerate() {
+        let mark = if place == median { "  <- median" } else { "" };
+        let _ = writeln!(
+            text,
+            "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}{mark}",
+            run.seed,
+            shown(run.best_first),
+            shown(run.best_last),
+            shown(run.mean_first),
+            shown(run.mean_last),
+            run.validation.map_or("-".to_owned(), shown),
+            time(run.seconds),
+        );
+    }
+    let of = |value: fn(&Summary) -> f64| runs.iter().map(value).collect::<Vec<_>>();
+    let (_, deviation) = mean_and_deviation(&of(|run| run.mean_last));
+    let (seconds, _) = mean_and_deviation(&of(|run| run.seconds));
+    let _ = writeln!(
+        text,
+        "standard deviation of the last mean: {}; mean time {}",
+        shown(deviation),
+        time(seconds)
+    );
+    if let Some(reference) = reference {
+        text.push_str(&reference_line(reference));
+    }
+    text
+}
+
+fn reference_line(reference: &Reference) -> String {
+    let percent = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}%"));
+    let mut text = format!(
+        "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}  {}\n",
+        "paper",
+        percent(reference.best_first),
+        percent(reference.best_last),
+        percent(reference.mean_first),
+        percent(reference.mean_last),
+        percent(reference.validation),
+        reference.seconds.map_or("-".to_owned(), time),
+        reference.source,
+    );
+    if let Some(deviation) = reference.deviation {
+        let _ = writeln!(
+            text,
+            "        standard deviation in the paper: {deviation:.2}%"
+        );
+    }
+    text
+}
+
+fn time(seconds: f64) -> String {
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
+    format!("{}:{:02}", whole / 60, whole % 60)
+}
