@@ -2,13 +2,17 @@
 
 mod bench;
 mod eval;
+mod fitness;
 mod match_command;
 mod match_display;
 mod openings;
 mod output;
 mod params;
 mod perft;
+mod progress;
 mod rate;
+mod report;
+mod tune;
 mod weights;
 
 use std::path::PathBuf;
@@ -50,6 +54,12 @@ enum Command {
     Rate(rate::Arguments),
     /// Make a file of balanced opening positions.
     Openings(openings::Arguments),
+    /// Evolve weights from games.
+    Tune(tune::Arguments),
+    /// Measure weights, or another engine, on positions from games.
+    Fitness(fitness::Arguments),
+    /// Draw the page of a run, or of several.
+    Report(report::Arguments),
     /// Print the search constants in OpenBench's SPSA format.
     Params,
 }
@@ -58,7 +68,7 @@ impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         let weights = Arc::new(match &self.weights {
             Some(path) => Weights::load(path)?,
-            None => Weights::default(),
+            None => installed(),
         });
         match self.command.unwrap_or(Command::Uci) {
             Command::Uci => uci::run(weights),
@@ -69,10 +79,30 @@ impl Arguments {
             Command::Match(arguments) => arguments.run(),
             Command::Rate(arguments) => arguments.run(),
             Command::Openings(arguments) => arguments.run(&weights),
+            Command::Tune(arguments) => arguments.run(),
+            Command::Fitness(arguments) => arguments.run(),
+            Command::Report(arguments) => arguments.run(),
             Command::Params => {
                 params::print();
                 Ok(())
             }
         }
     }
+}
+
+/// Where `finch tune --install` puts weights: beside the program.
+fn installed_weights() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    Some(program.with_file_name("finch-weights.toml"))
+}
+
+/// The installed weights; those built in if there are none or they cannot be read.
+fn installed() -> Weights {
+    let Some(path) = installed_weights().filter(|path| path.exists()) else {
+        return Weights::default();
+    };
+    Weights::load(&path).unwrap_or_else(|error| {
+        log::warn!("{error}; playing with the weights built in");
+        Weights::default()
+    })
 }

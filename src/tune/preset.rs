@@ -24,6 +24,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../tuning/vazquez-2011.toml"),
     ),
     (
+        "vazquez-2011-level",
+        include_str!("../../tuning/vazquez-2011-level.toml"),
+    ),
+    (
         "vazquez-2013",
         include_str!("../../tuning/vazquez-2013.toml"),
     ),

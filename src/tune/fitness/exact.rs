@@ -35,8 +35,15 @@ impl<'a> Searched<'a> {
         found.map(|number| number as u16).collect()
     }
 
-    fn quiescence(&self, position: &Position, ply: u32, mut alpha: i32, beta: i32) -> i32 {
-        let (stands, moves) = match expand(position, ply, self.settings) {
+    fn quiescence(
+        &self,
+        position: &Position,
+        last: Move,
+        ply: u32,
+        mut alpha: i32,
+        beta: i32,
+    ) -> i32 {
+        let (stands, moves) = match expand(position, last, ply, self.settings) {
             Expansion::Mated => return ply as i32 - MATE,
             Expansion::Stalemate => return 0,
             Expansion::Inner { stands, moves } => (stands, moves),
@@ -50,7 +57,7 @@ impl<'a> Searched<'a> {
             if best >= beta {
                 break;
             }
-            let score = -self.quiescence(&position.after(m), ply + 1, -beta, -alpha);
+            let score = -self.quiescence(&position.after(m), m, ply + 1, -beta, -alpha);
             best = best.max(score);
             alpha = alpha.max(best);
         }
@@ -64,7 +71,7 @@ impl Scores for Searched<'_> {
     }
 
     fn score(&self, number: usize, alpha: i32, beta: i32) -> i32 {
-        let child = self.position.after(self.moves[number]);
-        -self.quiescence(&child, 0, -beta, -alpha)
+        let m = self.moves[number];
+        -self.quiescence(&self.position.after(m), m, 0, -beta, -alpha)
     }
 }

@@ -18,7 +18,10 @@ use crate::random::scatter;
 pub struct Quiescence {
     /// Plies in which checks are tried besides captures.
     pub checks: u32,
-    /// Plies after which every position is taken as quiet.
+    /// Plies in which every capture that loses nothing is tried, and every way out of check.
+    pub captures: u32,
+    /// Plies after which every position is taken as quiet. Between `captures` and this only
+    /// the piece that moved last may be taken.
     pub plies: u32,
 }
 
@@ -26,6 +29,7 @@ impl Default for Quiescence {
     fn default() -> Quiescence {
         Quiescence {
             checks: 0,
+            captures: 3,
             plies: 8,
         }
     }
@@ -47,50 +51,53 @@ pub enum Expansion {
     },
 }
 
-/// `ply` counts from 0, the position after the move that is judged.
-pub fn expand(position: &Position, ply: u32, settings: Quiescence) -> Expansion {
-    let quiet = || Expansion::Inner {
-        stands: true,
-        moves: MoveList::new(),
-    };
+/// What follows the move that led to `position`; `ply` is 0 after the move that is judged.
+pub fn expand(position: &Position, last: Move, ply: u32, settings: Quiescence) -> Expansion {
     if ply == 0 && !position.in_check() && !movegen::has_legal_move(position) {
         return Expansion::Stalemate;
     }
-    if ply >= settings.plies {
-        return quiet();
+    if position.in_check() && ply < settings.captures {
+        let moves = in_order(movegen::legal_moves(position));
+        return match moves.is_empty() {
+            true => Expansion::Mated,
+            false => Expansion::Inner {
+                stands: false,
+                moves,
+            },
+        };
     }
     let mut moves = MoveList::new();
-    if position.in_check() {
-        moves = movegen::legal_moves(position);
-        if moves.is_empty() {
-            return Expansion::Mated;
-        }
-    } else {
+    if ply < settings.plies {
+        let everywhere = ply < settings.captures;
         movegen::generate(position, Stage::Tactical, |m| {
             let worthless = m.promotion().is_some_and(|role| role != Role::Queen);
-            if !worthless && see_at_least(position, m, 0) {
+            let wanted = everywhere || m.is_capture() && m.to() == last.to();
+            if wanted && !worthless && see_at_least(position, m, 0) {
                 moves.push(m);
             }
         });
-        if ply < settings.checks {
-            movegen::generate(position, Stage::Quiet, |m| {
-                if position.after(m).in_check() && see_at_least(position, m, 0) {
-                    moves.push(m);
-                }
-            });
-        }
     }
-    moves.sort_by_key(|m| -urgency(*m));
+    if ply < settings.checks {
+        movegen::generate(position, Stage::Quiet, |m| {
+            if position.after(m).in_check() && see_at_least(position, m, 0) {
+                moves.push(m);
+            }
+        });
+    }
     Expansion::Inner {
-        stands: !position.in_check(),
-        moves,
+        stands: true,
+        moves: in_order(moves),
     }
 }
 
 /// Great victims first, taken by small pieces: only speed depends on it.
-fn urgency(m: Move) -> i32 {
-    let gain = m.capture().map_or(0, exchange_value) + m.promotion().map_or(0, exchange_value);
-    16 * gain - exchange_value(m.role()) / 16
+fn in_order(mut moves: MoveList) -> MoveList {
+    moves.sort_by_key(|m| {
+        let worth = |role: Option<Role>| role.map_or(0, exchange_value);
+        let gain = worth(m.capture()) + worth(m.promotion());
+        exchange_value(m.role()) / 16 - 16 * gain
+    });
+    moves
 }
 
 /// The legal moves in the order that decides ties: of moves with equal scores the earlier is

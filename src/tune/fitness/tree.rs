@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use shakmaty::Color;
+use shakmaty::{Color, Move};
 
 use super::quiescence::{Expansion, INFINITE, MATE, Quiescence, Scores, expand, moves_in_order};
 use crate::data::Case;
@@ -317,7 +317,7 @@ impl Builder {
         let mut moves = Vec::with_capacity(in_order.len());
         for &m in &in_order {
             moves.push(growth.nodes.len() as u32);
-            growth.grow(&case.position.after(m), 0)?;
+            growth.grow(&case.position.after(m), m, 0)?;
         }
         let place = |answer| in_order.iter().position(|m| m == answer);
         let answers = case.answers.iter().filter_map(place);
@@ -363,10 +363,10 @@ struct Growth<'a> {
 }
 
 impl Growth<'_> {
-    fn grow(&mut self, position: &Position, ply: u32) -> Option<()> {
+    fn grow(&mut self, position: &Position, last: Move, ply: u32) -> Option<()> {
         let place = self.nodes.len();
         self.nodes.push(Node { end: 0, leaf: 0 });
-        let leaf = match expand(position, ply, self.builder.settings) {
+        let leaf = match expand(position, last, ply, self.builder.settings) {
             Expansion::Mated => MATED,
             Expansion::Stalemate => STALEMATE,
             Expansion::Inner { stands, moves } => {
@@ -376,7 +376,7 @@ impl Growth<'_> {
                     IN_CHECK
                 };
                 for m in moves {
-                    self.grow(&position.after(m), ply + 1)?;
+                    self.grow(&position.after(m), m, ply + 1)?;
                 }
                 leaf
             }

@@ -5,6 +5,7 @@
 //! [`Folder`]: first the journal and the best so far, last the checkpoint. Whatever
 //! instant it is killed at, the last checkpoint finds everything before it on disk.
 
+mod closing;
 mod folder;
 mod journal;
 mod table;
@@ -21,6 +22,7 @@ use super::preset::{Preset, PresetError};
 use crate::data::{DataError, Tally};
 use crate::eval::{Weights, WeightsError};
 
+pub use closing::closing_match;
 pub use folder::{Folder, write_whole};
 pub use journal::{GeneFigures, Journal, Row};
 pub use table::{Summary, table};

@@ -1,0 +1,126 @@
+//! `finch fitness moves`: how many of the masters' moves any weights find, or any engine.
+
+use std::path::PathBuf;
+
+use anyhow::ensure;
+use clap::{Args, ValueEnum};
+use rayon::prelude::*;
+
+use crate::data::{self, Case, Selection, Source};
+use crate::eval::Weights;
+use crate::tune::fitness::{Quiescence, Searched, engine::Engine, refutation};
+use crate::tune::run::built_in_games;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// What to measure.
+    kind: Kind,
+    /// Weights to measure; those built in if none are given.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    weights: Vec<PathBuf>,
+    /// Games (PGN) or positions (EPD with bm); the games built in if none are given.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    games: Vec<PathBuf>,
+    /// How many positions.
+    #[arg(long, default_value_t = 4000)]
+    positions: usize,
+    /// Decides which positions.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Moves at the start of each game that do not count.
+    #[arg(long, default_value_t = 0)]
+    skip_moves: u32,
+    /// Plies of quiescence in which checks are tried.
+    #[arg(long, default_value_t = Quiescence::default().checks)]
+    checks: u32,
+    /// Plies of quiescence.
+    #[arg(long, default_value_t = Quiescence::default().plies, value_parser = clap::value_parser!(u32).range(0..=64))]
+    plies: u32,
+    /// A UCI engine to measure on the same positions: its command.
+    #[arg(long, value_name = "COMMAND")]
+    engine: Option<String>,
+    /// Options for that engine.
+    #[arg(long, value_name = "NAME=VALUE")]
+    option: Vec<String>,
+    /// How deep that engine searches.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    depth: u32,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Share of positions in which the master's move is chosen by one ply and quiescence.
+    Moves,
+}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let Kind::Moves = self.kind;
+        ensure!(self.positions > 0, "--positions: at least 1");
+        let cases = self.cases()?;
+        if let Some(command) = &self.engine {
+            let mut engine = Engine::start(command, &self.option)?;
+            let mut solved = 0;
+            for case in &cases {
+                let played = engine.choice(&case.position, self.depth)?;
+                solved += usize::from(case.answers.contains(&played));
+            }
+            print_share(
+                &format!("{command} at depth {}", self.depth),
+                solved,
+                cases.len(),
+            );
+        }
+        if self.weights.is_empty() && self.engine.is_none() {
+            let weights = Weights::default();
+            print_share(&weights.name, self.solved(&cases, &weights), cases.len());
+        }
+        for path in &self.weights {
+            let weights = Weights::load(path)?;
+            let solved = self.solved(&cases, &weights);
+            print_share(&path.display().to_string(), solved, cases.len());
+        }
+        Ok(())
+    }
+
+    fn cases(&self) -> anyhow::Result<Vec<Case>> {
+        let selection = Selection {
+            positions: self.positions,
+            validation: 0,
+            seed: self.seed,
+            skip_moves: self.skip_moves,
+            ..Selection::default()
+        };
+        let sources: Vec<_> = match self.games[..] {
+            [] => vec![built_in_games()],
+            _ => self.games.iter().map(Source::file).collect(),
+        };
+        let collection = data::collect(&sources, &selection)?;
+        println!("{}", collection.tally.summary());
+        Ok(collection.training)
+    }
+
+    fn solved(&self, cases: &[Case], weights: &Weights) -> usize {
+        let settings = Quiescence {
+            checks: self.checks,
+            plies: self.plies,
+            ..Quiescence::default()
+        };
+        let solves = |case: &&Case| {
+            let searched = Searched::new(&case.position, weights, settings);
+            refutation(&searched, &searched.places(&case.answers), 0).is_none()
+        };
+        cases.par_iter().filter(solves).count()
+    }
+}
+
+/// The share with its standard error.
+fn print_share(name: &str, solved: usize, all: usize) {
+    let share = solved as f64 / all as f64;
+    let error = (share * (1.0 - share) / all as f64).sqrt();
+    println!(
+        "{:.2}% ± {:.2}  {solved} of {all}  {name}",
+        100.0 * share,
+        100.0 * error
+    );
+}

@@ -1,0 +1,258 @@
+//! `finch tune [PRESET]`: evolves weights and says what came of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::progress::Progress;
+use crate::tune::preset::Preset;
+use crate::tune::report;
+use crate::tune::run::{self, Folder, Outcome, Summary, Workshop};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// A preset that comes with Finch, or a file.
+    #[arg(default_value = "vazquez-2013")]
+    preset: String,
+    /// Games (PGN) or positions (EPD with bm) to learn from, instead of the preset's.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    games: Vec<PathBuf>,
+    /// Seed of the run; with --runs, of the first.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Threads to work with; the result does not depend on it.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Repeat with this many seeds and print the table.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    runs: u64,
+    /// Repeat with a key of the preset set to each of these values.
+    #[arg(long, value_name = "KEY=A,B,…")]
+    sweep: Vec<String>,
+    /// Folder to write to; runs/PRESET, with a number if that is taken.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Go on with a run that was broken off.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "games", "seed", "runs", "sweep", "out"])]
+    resume: Option<PathBuf>,
+    /// Make the result the weights this Finch plays with.
+    #[arg(long)]
+    install: bool,
+}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let stop = stop_on_interrupt()?;
+        if let Some(folder) = &self.resume {
+            return self.resume(folder, &stop);
+        }
+        let out = match &self.out {
+            Some(out) if out.join("config.toml").exists() => bail!(
+                "{}: holds a run already; --resume {} goes on with it",
+                out.display(),
+                out.display()
+            ),
+            Some(out) => out.clone(),
+            None => free_folder(&self.preset),
+        };
+        let variants = self.variants()?;
+        let mut session = Session::default();
+        for (label, preset) in &variants {
+            let base = label.as_ref().map_or(out.clone(), |label| out.join(label));
+            self.run_variant(label.as_deref(), preset, &base, &mut session, &stop)?;
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        if session.folders.len() > 1 {
+            report::write_comparison(&out, &session.folders)?;
+            println!("report: {}", out.join("report.html").display());
+        }
+        Ok(())
+    }
+
+    fn resume(&self, path: &Path, stop: &AtomicBool) -> anyhow::Result<()> {
+        let folder = Folder::open(path)?;
+        let config = path.join("config.toml");
+        let mut preset = Preset::load(&config.display().to_string())?;
+        preset.run.threads = self.threads.unwrap_or(preset.run.threads);
+        let mut session = Session::default();
+        let outcome = session.run(&preset, &folder, stop)?;
+        self.conclude(&preset, &folder, &outcome)
+    }
+
+    /// The runs of one variant of the preset, each in a folder of its own if there are several.
+    fn run_variant(
+        &self,
+        label: Option<&str>,
+        preset: &Preset,
+        base: &Path,
+        session: &mut Session,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        if let Some(label) = label {
+            println!("{label}");
+        }
+        let mut summaries = Vec::new();
+        for number in 0..self.runs {
+            let mut preset = preset.clone();
+            preset.run.seed = preset.run.seed.wrapping_add(number);
+            let path = match self.runs {
+                1 => base.to_owned(),
+                _ => base.join(format!("seed-{}", preset.run.seed)),
+            };
+            let folder = Folder::create(&path)?;
+            folder.write("config.toml", &preset.to_toml()?)?;
+            let outcome = session.run(&preset, &folder, stop)?;
+            summaries.extend(Summary::of(preset.run.seed, &outcome.rows));
+            if self.runs == 1 {
+                self.conclude(&preset, &folder, &outcome)?;
+            } else {
+                report::write(&folder)?;
+            }
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        if self.runs > 1 {
+            let shown = |value: f64| session.shown(value);
+            let table = run::table(&summaries, preset.reference.as_ref(), &shown);
+            run::write_whole(&base.join("table.txt"), &table)?;
+            print!("{table}");
+        }
+        Ok(())
+    }
+
+    /// The presets to run: one, or one for each value of the sweeps, with a label.
+    fn variants(&self) -> anyhow::Result<Vec<(Option<String>, Preset)>> {
+        let (file, text) = Preset::text(&self.preset)?;
+        let mut combinations: Vec<Vec<(String, String)>> = vec![Vec::new()];
+        for sweep in &self.sweep {
+            let (key, values) = sweep
+                .split_once('=')
+                .with_context(|| format!("--sweep {sweep}: not of the form KEY=A,B"))?;
+            let grown = combinations.iter().flat_map(|earlier| {
+                split_values(values).into_iter().map(|value| {
+                    let mut changes = earlier.clone();
+                    changes.push((key.trim().to_owned(), value));
+                    changes
+                })
+            });
+            combinations = grown.collect();
+        }
+        let variant = |changes: &Vec<(String, String)>| {
+            let mut preset = Preset::parse_with(&text, &file, changes)?;
+            if !self.games.is_empty() {
+                let names = self.games.iter().map(|path| path.display().to_string());
+                preset.data.games = names.collect();
+            }
+            preset.run.seed = self.seed.unwrap_or(preset.run.seed);
+            preset.run.threads = self.threads.unwrap_or(preset.run.threads);
+            preset.run.started = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+            let settings = changes.iter().map(|(key, value)| format!("{key}={value}"));
+            let label = settings.collect::<Vec<_>>().join(" ");
+            Ok(((!label.is_empty()).then_some(label), preset))
+        };
+        combinations.iter().map(variant).collect()
+    }
+
+    /// Says what came of a single run, and does with it what was asked for.
+    fn conclude(&self, preset: &Preset, folder: &Folder, outcome: &Outcome) -> anyhow::Result<()> {
+        report::write(folder)?;
+        let best = folder.path().join("best.toml");
+        if outcome.interrupted {
+            let folder = folder.path().display();
+            println!("interrupted; go on with: finch tune --resume {folder}");
+        } else {
+            run::closing_match(preset, &outcome.best, &outcome.start)?;
+        }
+        println!("weights: {}", best.display());
+        println!("report: {}", folder.path().join("report.html").display());
+        if self.install {
+            let place = super::installed_weights().context("no place beside the program")?;
+            run::write_whole(&place, &outcome.best.to_toml())?;
+            println!("installed: {}", place.display());
+        } else if !outcome.interrupted {
+            println!("play with them: finch --weights {}", best.display());
+        }
+        Ok(())
+    }
+}
+
+/// What several runs of one command share.
+#[derive(Default)]
+struct Session {
+    workshop: Option<Workshop>,
+    folders: Vec<PathBuf>,
+}
+
+impl Session {
+    fn run(
+        &mut self,
+        preset: &Preset,
+        folder: &Folder,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Outcome> {
+        let mut progress = Progress::new(preset);
+        let workshop = match self.workshop.take() {
+            Some(workshop) if workshop.serves(preset) => workshop,
+            _ => Workshop::new(preset, &mut progress)?,
+        };
+        let workshop = self.workshop.insert(workshop);
+        let outcome = run::run(preset, workshop, folder, &mut progress, stop)?;
+        progress.finish();
+        self.folders.push(folder.path().to_owned());
+        Ok(outcome)
+    }
+
+    fn shown(&self, value: f64) -> String {
+        let workshop = self.workshop.as_ref();
+        workshop.map_or(value.to_string(), |workshop| {
+            workshop.fitness().shown(value)
+        })
+    }
+}
+
+/// Commas between values, but not those inside brackets.
+fn split_values(text: &str) -> Vec<String> {
+    let mut depth = 0;
+    let parts = text.split(|c| {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.map(|part| part.trim().to_owned()).collect()
+}
+
+fn free_folder(preset: &str) -> PathBuf {
+    let stem = Path::new(preset).file_stem().unwrap_or_default();
+    let name = stem.to_string_lossy().into_owned();
+    let first = PathBuf::from("runs").join(&name);
+    if !first.exists() {
+        return first;
+    }
+    let numbered = (2..).map(|number| PathBuf::from("runs").join(format!("{name}-{number}")));
+    numbered
+        .into_iter()
+        .find(|path| !path.exists())
+        .unwrap_or(first)
+}
+
+/// The first interrupt ends the run after its generation; the second ends the program.
+fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let heard = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if heard.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("finch: stopping after this generation; once more to stop at once");
+    })?;
+    Ok(stop)
+}

@@ -1,0 +1,425 @@
+//! Tuning from outside: the trees agree with the search, the same seed gives the same weights
+//! whatever happens on the way, and what is wrong is said in one line.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::time::Duration;
+
+use finch::data::{Case, Selection, Source, collect};
+use finch::random::{Purpose, stream};
+use finch::tune::fitness::{
+    Batch, Builder, Fitness, Moves, MovesSettings, Player, Quiescence, Searched, choice, refutation,
+};
+use finch::tune::genome::Genome;
+use finch::tune::preset::Preset;
+use rand::RngExt;
+use support::random_games;
+use tempfile::TempDir;
+
+fn games(folder: &TempDir, count: usize, plies: usize, seed: u64) -> PathBuf {
+    let path = folder.path().join("games.pgn");
+    std::fs::write(&path, random_games(count, plies, seed)).unwrap();
+    path
+}
+
+fn cases(positions: usize, validation: usize) -> finch::data::Collection {
+    let folder = TempDir::new().unwrap();
+    let selection = Selection {
+        positions,
+        validation,
+        ..Selection::default()
+    };
+    collect(&[Source::file(games(&folder, 12, 90, 11))], &selection).unwrap()
+}
+
+fn genome(preset: &str) -> Arc<Genome> {
+    let preset = Preset::load(preset).unwrap();
+    let base = match preset.genome.base.as_str() {
+        "default" => finch::eval::Weights::default(),
+        _ => finch::eval::Weights::zero("none"),
+    };
+    Arc::new(Genome::new(&preset.genome, base).unwrap())
+}
+
+fn random_genes(genome: &Genome, number: u64) -> Vec<f64> {
+    let mut random = stream(5, Purpose::Birth, 1, number);
+    let genes = genome.genes.iter();
+    genes
+        .map(|gene| gene.low + gene.range() * random.random::<f64>())
+        .collect()
+}
+
+fn assert_tree_is_search(genome: &Arc<Genome>, case: &Case, genes: &[f64], settings: Quiescence) {
+    let tree = Builder::new(Arc::clone(genome), settings)
+        .build(case)
+        .unwrap();
+    let player = Player::new(genome, genes);
+    let searched = Searched::new(&case.position, &player.weights, settings);
+    let seen = tree.seen_by(&player);
+    let fen = case.position.fen();
+    assert_eq!(choice(&seen), choice(&searched), "{fen}");
+    let expected = searched.moves()[choice(&searched)] == case.answers[0];
+    for suspect in [0, 3, 999] {
+        let answers = searched.places(&case.answers);
+        assert_eq!(
+            refutation(&seen, tree.answers(), suspect).is_none(),
+            expected,
+            "{fen}"
+        );
+        assert_eq!(
+            refutation(&searched, &answers, suspect).is_none(),
+            expected,
+            "{fen}"
+        );
+    }
+}
+
+#[test]
+fn trees_play_the_moves_of_the_search() {
+    let settings = [
+        Quiescence {
+            checks: 0,
+            captures: 3,
+            plies: 8,
+        },
+        Quiescence {
+            checks: 1,
+            captures: 2,
+            plies: 4,
+        },
+    ];
+    for preset in ["vazquez-2013", "vazquez-2011", "moves"] {
+        let genome = genome(preset);
+        for (number, case) in cases(12, 0).training.iter().enumerate() {
+            let genes = random_genes(&genome, number as u64);
+            assert_tree_is_search(&genome, case, &genes, settings[number % 2]);
+        }
+    }
+}
+
+#[test]
+fn without_memory_for_trees_the_count_is_the_same() {
+    let genome = genome("vazquez-2013");
+    let people: Vec<_> = (0..3).map(|number| random_genes(&genome, number)).collect();
+    let people: Vec<&[f64]> = people.iter().map(Vec::as_slice).collect();
+    let count = |memory_mib| {
+        let settings = MovesSettings {
+            memory_mib,
+            quiescence: Quiescence {
+                checks: 0,
+                captures: 1,
+                plies: 4,
+            },
+            ..MovesSettings::default()
+        };
+        Moves::new(Arc::clone(&genome), settings, cases(30, 10)).evaluate(&people, &Batch::All)
+    };
+    assert_eq!(count(0), count(100));
+}
+
+#[test]
+fn the_slope_is_the_derivative() {
+    let genome = genome("vazquez-2013");
+    let settings = MovesSettings {
+        quiescence: Quiescence {
+            checks: 0,
+            captures: 1,
+            plies: 4,
+        },
+        temperature: 400.0,
+        objective: finch::tune::fitness::Objective::Likelihood,
+        ..MovesSettings::default()
+    };
+    let moves = Moves::new(Arc::clone(&genome), settings, cases(40, 0));
+    let genes = random_genes(&genome, 1);
+    let slope = moves.slope(&genes, &Batch::All).unwrap();
+    let value = moves.evaluate(&[&genes], &Batch::All)[0];
+    assert!((slope.value - value).abs() < 1e-12);
+    for place in [0, 3, 8, 20, 25] {
+        // Scores are whole centipawns, so the step must be wide enough to smooth them over.
+        let width = 8.0;
+        let moved = |step: f64| {
+            let mut genes = genes.clone();
+            genes[place] += step;
+            moves.evaluate(&[&genes], &Batch::All)[0]
+        };
+        let measured = (moved(width) - moved(-width)) / (2.0 * width);
+        let error = (slope.gradient[place] - measured).abs();
+        assert!(
+            error < 2e-4,
+            "{place}: {} against {measured}",
+            slope.gradient[place]
+        );
+    }
+}
+
+const SMALL: &str = r#"
+[genome.weights]
+pawn = 100
+knight = { low = 200, high = 400 }
+queen = { low = 800, high = 1000 }
+legal_moves = { low = 0, high = 30 }
+passed_rank = { low = 0, high = 100, tied = true, entries = [1, 6] }
+
+[data]
+positions = 40
+validation = 20
+
+[fitness]
+name = "moves"
+quiescence = { checks = 0, plies = 1 }
+
+[method]
+METHOD
+
+[run]
+generations = 12
+closing_games = 0
+"#;
+
+const METHODS: [&str; 6] = [
+    "name = 'ep'\npopulation = 8\nhistory = 30",
+    "name = 'ep'\npopulation = 6\nmutation = { kind = 'self-adaptive', boundary = 'dynamic' }",
+    "name = 'de'\npopulation = 6",
+    "name = 'cma-es'\npopulation = 6",
+    "name = 'adam'\nclimb = { steps = 2, batch = 16 }",
+    "name = 'memetic'\npopulation = 4\nclimb = { steps = 2, batch = 16 }",
+];
+
+struct Desk {
+    folder: TempDir,
+}
+
+impl Desk {
+    fn new(preset: &str) -> Desk {
+        let folder = TempDir::new().unwrap();
+        games(&folder, 8, 60, 3);
+        std::fs::write(folder.path().join("small.toml"), preset).unwrap();
+        Desk { folder }
+    }
+
+    fn with_method(method: &str) -> Desk {
+        Desk::new(&SMALL.replace("METHOD", method))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_finch"));
+        command.args(arguments).current_dir(self.folder.path());
+        command
+    }
+
+    fn tune(&self, out: &str, more: &[&str]) -> Output {
+        let arguments = ["tune", "small.toml", "--games", "games.pgn", "--out", out];
+        self.command(&[&arguments[..], more].concat())
+            .output()
+            .unwrap()
+    }
+
+    fn best(&self, out: &str) -> String {
+        std::fs::read_to_string(self.path(out).join("best.toml")).unwrap()
+    }
+}
+
+fn assert_success(output: &Output) {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
+    for method in METHODS {
+        let desk = Desk::with_method(method);
+        for (out, threads) in [("one", "1"), ("two", "2")] {
+            assert_success(&desk.tune(out, &["--threads", threads, "--seed", "9"]));
+        }
+        assert_eq!(desk.best("one"), desk.best("two"), "{method}");
+        for file in [
+            "config.toml",
+            "journal.csv",
+            "checkpoint",
+            "report.html",
+            "start.toml",
+        ] {
+            assert!(desk.path("one").join(file).exists(), "{file}");
+        }
+    }
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_weights() {
+    let mut random = stream(3, Purpose::Draw, 0, 0);
+    for method in [METHODS[0], METHODS[3], METHODS[4]] {
+        let desk = Desk::with_method(method);
+        assert_success(&desk.tune("whole", &[]));
+        for _ in 0..5 {
+            let arguments: &[&str] = if desk.path("broken/config.toml").exists() {
+                &["tune", "--resume", "broken"]
+            } else {
+                &[
+                    "tune",
+                    "small.toml",
+                    "--games",
+                    "games.pgn",
+                    "--out",
+                    "broken",
+                ]
+            };
+            let mut child = desk
+                .command(arguments)
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(random.random_range(5..400)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        if !desk.path("broken/config.toml").exists() {
+            assert_success(&desk.tune("broken", &[]));
+        }
+        assert_success(
+            &desk
+                .command(&["tune", "--resume", "broken"])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(desk.best("whole"), desk.best("broken"), "{method}");
+    }
+}
+
+#[test]
+fn runs_and_sweeps_print_a_table_and_compare() {
+    let desk = Desk::with_method(METHODS[0]);
+    let output = desk.tune("many", &["--runs", "3", "--sweep", "method.history=0,20"]);
+    assert_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.matches("<- median").count(), 2, "{text}");
+    assert!(
+        desk.path("many/method.history=20/seed-3/best.toml")
+            .exists()
+    );
+    assert!(desk.path("many/report.html").exists());
+    assert_success(
+        &desk
+            .command(&["report", "many/method.history=0/seed-1"])
+            .output()
+            .unwrap(),
+    );
+}
+
+#[test]
+fn weights_are_measured_on_games() {
+    let desk = Desk::with_method(METHODS[0]);
+    let arguments = [
+        "fitness",
+        "moves",
+        "--games",
+        "games.pgn",
+        "--positions",
+        "50",
+        "--seed",
+        "4",
+    ];
+    let output = desk.command(&arguments).output().unwrap();
+    assert_success(&output);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("of 50"));
+}
+
+/// Fails with one line on standard error that says all of `parts`.
+fn assert_refused(output: &Output, parts: &[&str]) {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.trim().lines().count(), 1, "{error}");
+    for part in parts {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
+
+#[test]
+fn bad_presets_are_refused_with_file_line_and_key() {
+    let bad = [
+        (
+            "population = 8",
+            "popluation = 8",
+            ["small.toml:22", "popluation"],
+        ),
+        (
+            "population = 8",
+            "population = 1",
+            ["small.toml:22", "method.population"],
+        ),
+        (
+            "population = 8",
+            "population = 'many'",
+            ["small.toml:22", "method.population"],
+        ),
+        (
+            "name = 'ep'",
+            "name = 'magic'",
+            ["small.toml:21", "method.name"],
+        ),
+        (
+            "high = 400",
+            "high = 40000",
+            ["genome.weights.knight", "40000"],
+        ),
+        (
+            "generations = 12",
+            "generations = 0",
+            ["small.toml", "run.generations"],
+        ),
+        (
+            "positions = 40",
+            "postions = 40",
+            ["small.toml:10", "postions"],
+        ),
+        (
+            "knight = {",
+            "horse = {",
+            ["genome.weights.horse", "no such term"],
+        ),
+        ("[run]", "[fun]", ["small.toml", "fun"]),
+        ("pawn = 100", "pawn = ", ["small.toml:3", "pawn"]),
+    ];
+    for (from, to, parts) in bad {
+        let preset = SMALL.replace("METHOD", METHODS[0]).replace(from, to);
+        assert_refused(&Desk::new(&preset).tune("out", &[]), &parts);
+    }
+}
+
+#[test]
+fn bad_files_and_folders_are_refused() {
+    let desk = Desk::with_method(METHODS[0]);
+    let run = |arguments: &[&str]| desk.command(arguments).output().unwrap();
+    assert_refused(
+        &run(&["tune", "nothing-such"]),
+        &["nothing-such", "vazquez-2013"],
+    );
+    assert_refused(
+        &run(&["tune", "small.toml", "--games", "gone.pgn"]),
+        &["gone.pgn"],
+    );
+    std::fs::write(desk.path("binary.pgn"), [0_u8, 255, 3, 7].repeat(500)).unwrap();
+    assert_refused(
+        &run(&["tune", "small.toml", "--games", "binary.pgn"]),
+        &["binary.pgn"],
+    );
+    assert_refused(
+        &run(&["tune", "small.toml", "--out", "/proc/finch"]),
+        &["/proc/finch"],
+    );
+    assert_refused(&run(&["tune", "--resume", "nowhere"]), &["nowhere"]);
+    let sweep = ["tune", "small.toml", "--sweep", "method.histroy=1,2"];
+    assert_refused(&run(&sweep), &["method.histroy"]);
+    assert_success(&desk.tune("out", &[]));
+    assert_refused(&desk.tune("out", &[]), &["--resume"]);
+    std::fs::write(desk.path("out/checkpoint"), "generation = 3\n[best").unwrap();
+    assert_refused(&run(&["tune", "--resume", "out"]), &["checkpoint"]);
+    assert_eq!(Path::new(&desk.path("runs")).exists(), false);
+}
