@@ -168,10 +168,49 @@ impl Sink for Scorer<'_> {
 
 /// Counts everything its families report, White's minus Black's.
 pub struct Recorder {
-    counts: Vec<i32>,
-    complexity: Vec<i32>,
+    counts: Counts,
+    complexity: Counts,
     /// One bit for each family that is wanted.
     families: u32,
+}
+
+/// A count for each term, and which of them were ever touched: few, so nobody need look at the
+/// rest.
+struct Counts {
+    values: Vec<i32>,
+    touched: [u64; WEIGHT_COUNT.div_ceil(64)],
+}
+
+impl Counts {
+    fn new() -> Counts {
+        Counts {
+            values: vec![0; WEIGHT_COUNT],
+            touched: [0; WEIGHT_COUNT.div_ceil(64)],
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, term: Term, count: i32) {
+        let index = term.index();
+        self.values[index] += count;
+        self.touched[index / 64] |= 1 << (index % 64);
+    }
+
+    /// The terms that count, in order.
+    fn sparse(&self) -> Vec<(Term, i32)> {
+        let mut found = Vec::new();
+        for (word, &bits) in self.touched.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let index = 64 * word + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.values[index] != 0 {
+                    found.push((Term(index as u16), self.values[index]));
+                }
+            }
+        }
+        found
+    }
 }
 
 impl Sink for Recorder {
@@ -183,42 +222,32 @@ impl Sink for Recorder {
     #[inline(always)]
     fn add(&mut self, color: Color, term: Term, count: i32) {
         let signed = if color.is_white() { count } else { -count };
-        self.counts[term.index()] += signed;
+        self.counts.add(term, signed);
     }
 
     #[inline(always)]
     fn add_complexity(&mut self, term: Term, count: i32) {
-        self.complexity[term.index()] += count;
+        self.complexity.add(term, count);
     }
 }
 
 impl Recorder {
     pub fn new(families: &[Family]) -> Recorder {
+        let bit = |family: &Family| 1 << *family as u32;
         Recorder {
-            counts: vec![0; WEIGHT_COUNT],
-            complexity: vec![0; WEIGHT_COUNT],
-            families: families
-                .iter()
-                .fold(0, |bits, family| bits | 1 << *family as u32),
+            counts: Counts::new(),
+            complexity: Counts::new(),
+            families: families.iter().fold(0, |bits, family| bits | bit(family)),
         }
     }
 
     pub fn into_trace(self, frame: Frame) -> Trace {
         Trace {
-            counts: sparse(&self.counts),
-            complexity: sparse(&self.complexity),
+            counts: self.counts.sparse(),
+            complexity: self.complexity.sparse(),
             frame,
         }
     }
-}
-
-fn sparse(counts: &[i32]) -> Vec<(Term, i32)> {
-    counts
-        .iter()
-        .enumerate()
-        .filter(|(_, count)| **count != 0)
-        .map(|(index, count)| (Term(index as u16), *count))
-        .collect()
 }
 
 /// What a tuner needs to know of a position: how often each term counts, White's minus
