@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Plies of quiescence in which checks are tried.
     #[arg(long, default_value_t = Quiescence::default().checks)]
     checks: u32,
+    /// Plies of quiescence in which every capture is tried that loses nothing.
+    #[arg(long, default_value_t = Quiescence::default().captures)]
+    captures: u32,
     /// Plies of quiescence.
     #[arg(long, default_value_t = Quiescence::default().plies, value_parser = clap::value_parser!(u32).range(0..=64))]
     plies: u32,
@@ -103,8 +106,8 @@ impl Arguments {
     fn solved(&self, cases: &[Case], weights: &Weights) -> usize {
         let settings = Quiescence {
             checks: self.checks,
+            captures: self.captures,
             plies: self.plies,
-            ..Quiescence::default()
         };
         let solves = |case: &&Case| {
             let searched = Searched::new(&case.position, weights, settings);

@@ -194,6 +194,10 @@ impl Journal {
         Ok(())
     }
 
+    pub fn last(&self) -> Option<&Row> {
+        self.rows.last()
+    }
+
     pub fn into_rows(self) -> Vec<Row> {
         self.rows
     }

@@ -204,7 +204,10 @@ impl<'a> Course<'a> {
                 generation,
                 individual: best.clone(),
             });
-        let validation = fitness.validate(&record.individual.genes);
+        let validation = match self.journal.last() {
+            Some(row) if record.generation < generation => row.validation,
+            _ => fitness.validate(&record.individual.genes),
+        };
         let row = Row::new(
             generation,
             population,
