@@ -43,14 +43,10 @@ impl Progress {
 
 impl Observer for Progress {
     fn prepared(&mut self, tally: &Tally, training: usize, validation: usize) {
-        let line = format!(
+        println!(
             "{}; {training} positions to train on, {validation} to validate with",
             tally.summary()
         );
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None => println!("{line}"),
-        }
     }
 
     fn generation(&mut self, row: &Row, last: u64, shown: &dyn Fn(f64) -> String) {

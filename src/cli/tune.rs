@@ -104,6 +104,8 @@ impl Arguments {
                 1 => base.to_owned(),
                 _ => base.join(format!("seed-{}", preset.run.seed)),
             };
+            // Games that cannot be read leave no folder behind.
+            session.prepare(&preset)?;
             let folder = Folder::create(&path)?;
             folder.write("config.toml", &preset.to_toml()?)?;
             let outcome = session.run(&preset, &folder, stop)?;
@@ -190,18 +192,23 @@ struct Session {
 }
 
 impl Session {
+    /// Reads the games, unless those read before will do.
+    fn prepare(&mut self, preset: &Preset) -> anyhow::Result<&Workshop> {
+        let workshop = match self.workshop.take() {
+            Some(workshop) if workshop.serves(preset) => workshop,
+            _ => Workshop::new(preset, &mut Progress::new(preset))?,
+        };
+        Ok(self.workshop.insert(workshop))
+    }
+
     fn run(
         &mut self,
         preset: &Preset,
         folder: &Folder,
         stop: &AtomicBool,
     ) -> anyhow::Result<Outcome> {
+        let workshop = self.prepare(preset)?;
         let mut progress = Progress::new(preset);
-        let workshop = match self.workshop.take() {
-            Some(workshop) if workshop.serves(preset) => workshop,
-            _ => Workshop::new(preset, &mut progress)?,
-        };
-        let workshop = self.workshop.insert(workshop);
         let outcome = run::run(preset, workshop, folder, &mut progress, stop)?;
         progress.finish();
         self.folders.push(folder.path().to_owned());

@@ -198,7 +198,12 @@ impl Counts {
 
     /// The terms that count, in order.
     fn sparse(&self) -> Vec<(Term, i32)> {
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(
+            self.touched
+                .iter()
+                .map(|bits| bits.count_ones())
+                .sum::<u32>() as usize,
+        );
         for (word, &bits) in self.touched.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::fitness::MovesSettings;
-use super::genome::GenomeSettings;
+use super::genome::{Genome, GenomeSettings};
 use super::methods::{Complaint, MethodSettings};
 use crate::data::Selection;
+use crate::eval::Weights;
 
 /// Presets that come with the program.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -247,8 +248,13 @@ impl Preset {
         if moves.quiescence.plies > 64 {
             return complain("fitness.quiescence.plies", "more than 64");
         }
+        let in_table = |table: &str, (key, problem): Complaint| (format!("{table}.{key}"), problem);
         let method = self.method.complaint();
-        method.map(|(key, problem)| (format!("method.{key}"), problem))
+        // Which weights are free does not depend on where the others come from.
+        let genome = || Genome::new(&self.genome, Weights::zero("none")).err();
+        method
+            .map(|complaint| in_table("method", complaint))
+            .or_else(|| genome().map(|complaint| in_table("genome", complaint)))
     }
 }
 

@@ -13,7 +13,7 @@ use shakmaty::{Color, Move};
 
 use super::quiescence::{Expansion, INFINITE, MATE, Quiescence, Scores, expand, moves_in_order};
 use crate::data::Case;
-use crate::eval::{Family, Frame, Packed, Term, Totals, Trace, Weights, finish, trace_families};
+use crate::eval::{Family, Frame, Packed, Totals, Trace, Weights, finish, trace_families};
 use crate::position::Position;
 use crate::tune::genome::{Column, Genome};
 
@@ -306,13 +306,17 @@ impl Builder {
         let root = trace_families(&case.position, &self.families);
         let mut growth = Growth {
             builder: self,
-            root: &root.counts,
-            nodes: Vec::new(),
-            leaves: Vec::new(),
-            entries: Vec::new(),
+            root: vec![0; self.genome.columns().len()],
+            root_base: Packed::ZERO,
+            scratch: vec![0; self.genome.columns().len()],
+            nodes: Vec::with_capacity(512),
+            leaves: Vec::with_capacity(512),
+            entries: Vec::with_capacity(4096),
             known: HashMap::new(),
         };
-        let root = growth.entered(&root, &[])?;
+        let entered = growth.entered(&root)?;
+        growth.start_from(&root);
+        let root = entered;
         let in_order = moves_in_order(&case.position);
         let mut moves = Vec::with_capacity(in_order.len());
         for &m in &in_order {
@@ -332,29 +336,14 @@ impl Builder {
     }
 }
 
-/// What each term counts more now than before; both lists in the order of the terms.
-fn differences(now: &[(Term, i32)], before: &[(Term, i32)]) -> Vec<(Term, i32)> {
-    let mut changed = Vec::new();
-    let mut earlier = before.iter().copied().peekable();
-    for &(term, count) in now {
-        while let Some((gone, lost)) = earlier.next_if(|entry| entry.0 < term) {
-            changed.push((gone, -lost));
-        }
-        let known = earlier.next_if(|entry| entry.0 == term);
-        let difference = count - known.map_or(0, |entry| entry.1);
-        if difference != 0 {
-            changed.push((term, difference));
-        }
-    }
-    changed.extend(earlier.map(|(gone, lost)| (gone, -lost)));
-    changed
-}
-
 /// A tree being built.
 struct Growth<'a> {
     builder: &'a Builder,
-    /// The root's counts, from which all differ.
-    root: &'a [(Term, i32)],
+    /// The root's count of each column and its fixed part, from which all others differ.
+    root: Vec<i32>,
+    root_base: Packed,
+    /// Counts of the position at hand; all zero in between.
+    scratch: Vec<i32>,
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
     entries: Vec<Entry>,
@@ -391,58 +380,70 @@ impl Growth<'_> {
             return Some(place);
         }
         let trace = trace_families(position, &self.builder.families);
-        let leaf = self.entered(&trace, self.root)?;
+        let leaf = self.entered(&trace)?;
         self.leaves.push(leaf);
         let place = self.leaves.len() as u32 - 1;
         self.known.insert(position.key(), place);
         Some(place)
     }
 
-    /// Enters what a trace has more, or less, than `origin`.
-    fn entered(&mut self, trace: &Trace, origin: &[(Term, i32)]) -> Option<Leaf> {
-        let genome = &self.builder.genome;
+    /// From now on positions are entered by what they have more, or less, than this one.
+    fn start_from(&mut self, root: &Trace) {
+        self.root_base = self.count(root);
+        std::mem::swap(&mut self.root, &mut self.scratch);
+    }
+
+    /// Counts columns into the scratch; answers what the fixed weights add.
+    fn count(&mut self, trace: &Trace) -> Packed {
         let mut base = Packed::ZERO;
-        let mut columns = Vec::new();
-        for (term, count) in differences(&trace.counts, origin) {
-            let (column, fixed) = genome.place_of(term);
+        for &(term, count) in &trace.counts {
+            let (column, fixed) = self.builder.genome.place_of(term);
             base += fixed * count;
-            columns.extend(column.map(|column| (column, count)));
+            if let Some(column) = column {
+                self.scratch[usize::from(column)] += count;
+            }
         }
+        base
+    }
+
+    fn entered(&mut self, trace: &Trace) -> Option<Leaf> {
         let start = u32::try_from(self.entries.len()).ok()?;
-        let sum_entries = self.enter(columns)?;
-        let mut complexity_base = 0;
-        let mut columns = Vec::new();
-        for &(term, count) in &trace.complexity {
-            let (column, fixed) = genome.place_of(term);
-            complexity_base += fixed.endgame() * count;
-            columns.extend(column.map(|column| (column, count)));
+        let mut base = self.count(trace);
+        base += self.root_base * -1;
+        let pairs = self.scratch.iter_mut().zip(&self.root);
+        for (column, (count, origin)) in pairs.enumerate() {
+            let difference = *count - origin;
+            *count = 0;
+            if difference != 0 {
+                self.entries.push(Entry {
+                    column: column as u16,
+                    count: i16::try_from(difference).ok()?,
+                });
+            }
         }
-        let complexity_entries = self.enter(columns)?;
+        let sum_entries = u16::try_from(self.entries.len() - start as usize).ok()?;
+        let mut complexity_base = 0;
+        let mut complexity_entries = 0;
+        for &(term, count) in &trace.complexity {
+            let (column, fixed) = self.builder.genome.place_of(term);
+            complexity_base += fixed.endgame() * count;
+            if let Some(column) = column {
+                complexity_entries += 1;
+                self.entries.push(Entry {
+                    column,
+                    count: i16::try_from(count).ok()?,
+                });
+            }
+        }
         Some(Leaf {
             start,
             sum_entries,
-            complexity_entries: u8::try_from(complexity_entries).ok()?,
+            complexity_entries,
             phase: trace.frame.phase as u8,
             scale: trace.frame.scale.map(|scale| scale as u8),
             white_to_move: trace.frame.turn.is_white(),
             base,
             complexity_base,
         })
-    }
-
-    /// Adds up the counts of each column and appends them.
-    fn enter(&mut self, mut columns: Vec<(u16, i32)>) -> Option<u16> {
-        columns.sort_unstable();
-        let before = self.entries.len();
-        for group in columns.chunk_by(|a, b| a.0 == b.0) {
-            let count: i32 = group.iter().map(|(_, count)| count).sum();
-            if count != 0 {
-                self.entries.push(Entry {
-                    column: group[0].0,
-                    count: i16::try_from(count).ok()?,
-                });
-            }
-        }
-        u16::try_from(self.entries.len() - before).ok()
     }
 }

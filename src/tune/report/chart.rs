@@ -79,7 +79,7 @@ impl Chart<'_> {
         let (left, right) = if self.labelled {
             (58.0, 110.0)
         } else {
-            (42.0, 8.0)
+            (42.0, 14.0)
         };
         Frame {
             left,
@@ -92,7 +92,7 @@ impl Chart<'_> {
     }
 
     fn draw_axes(&self, frame: &Frame, svg: &mut String) {
-        let count = if self.labelled { 6.0 } else { 2.0 };
+        let count = if self.labelled { 6.0 } else { 3.0 };
         for value in ticks(frame.y, count) {
             let y = frame.up(value);
             let text = (self.format)(value);
