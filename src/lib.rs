@@ -10,11 +10,21 @@
 //! - [`eval`]: the evaluation: a list of terms whose weights are lines of TOML
 //! - [`play`]: games and matches, in this process or with other engines; ratings
 //! - [`bench`]: fixed positions at a fixed depth, the signature of how Finch plays
+//!
+//! And in the order new weights take:
+//!
+//! - [`data`]: games and positions to learn from: PGN, EPD, own play, a mentor's labels
+//! - [`tune`]: genome × fitness × method: evolving weights, run folders, reports
+//! - [`play`] again: do they win?
+//!
+//! [`random`] and [`files`] serve them all: chance that can be told again, files that are never
+//! seen half-written.
 
 pub mod bench;
 pub mod cli;
 pub mod data;
 pub mod eval;
+pub mod files;
 pub mod play;
 pub mod position;
 pub mod random;

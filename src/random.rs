@@ -16,6 +16,7 @@ pub enum Purpose {
     Variation = 2,
     History = 3,
     Draw = 4,
+    Game = 5,
 }
 
 /// The stream for one purpose, generation and individual of a run.

@@ -3,6 +3,7 @@
 mod bench;
 mod eval;
 mod fitness;
+mod label;
 mod match_command;
 mod match_display;
 mod openings;
@@ -12,6 +13,7 @@ mod perft;
 mod progress;
 mod rate;
 mod report;
+mod selfplay;
 mod tune;
 mod weights;
 
@@ -56,6 +58,10 @@ enum Command {
     Openings(openings::Arguments),
     /// Evolve weights from games.
     Tune(tune::Arguments),
+    /// Play quick games against itself and keep their positions.
+    Selfplay(selfplay::Arguments),
+    /// Ask a mentor engine for its scores of positions.
+    Label(label::Arguments),
     /// Measure weights, or another engine, on positions from games.
     Fitness(fitness::Arguments),
     /// Draw the page of a run, or of several.
@@ -80,6 +86,8 @@ impl Arguments {
             Command::Rate(arguments) => arguments.run(),
             Command::Openings(arguments) => arguments.run(&weights),
             Command::Tune(arguments) => arguments.run(),
+            Command::Selfplay(arguments) => arguments.run(&weights),
+            Command::Label(arguments) => arguments.run(),
             Command::Fitness(arguments) => arguments.run(),
             Command::Report(arguments) => arguments.run(),
             Command::Params => {

@@ -1,7 +1,5 @@
 //! `finch openings`: makes a file of balanced opening positions.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +8,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 
 use crate::eval::Weights;
+use crate::files::write_whole;
 use crate::play::opening_maker::{Wanted, make};
 
 #[derive(Args)]
@@ -70,13 +69,10 @@ impl Arguments {
 
 /// One position a line, without the counters that mean nothing at the start of a game.
 fn write(path: &Path, openings: &[String]) -> std::io::Result<()> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let mut file = BufWriter::new(File::create(&temporary)?);
-    for fen in openings {
+    let line = |fen: &String| {
         let position: Vec<&str> = fen.split(' ').take(4).collect();
-        writeln!(file, "{}", position.join(" "))?;
-    }
-    file.flush()?;
-    fs::rename(temporary, path)
+        format!("{}\n", position.join(" "))
+    };
+    let text: String = openings.iter().map(line).collect();
+    write_whole(path, &text)
 }

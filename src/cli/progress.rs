@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::data::Tally;
+use crate::tune::fitness::Fitness;
 use crate::tune::preset::Preset;
 use crate::tune::run::{Observer, Row};
 
@@ -49,21 +50,21 @@ impl Observer for Progress {
         );
     }
 
-    fn generation(&mut self, row: &Row, last: u64, shown: &dyn Fn(f64) -> String) {
+    fn generation(&mut self, row: &Row, last: u64, fitness: &dyn Fitness) {
         let validation = row.validation.map_or(String::new(), |value| {
-            format!("  validation {:.2}%", 100.0 * value)
+            format!("  validation {}", fitness.shown_validation(value))
         });
         let line = format!(
             "best {}  mean {}{validation}",
-            shown(row.record),
-            shown(row.mean)
+            fitness.shown(row.record),
+            fitness.shown(row.mean)
         );
         match &self.bar {
             Some(bar) => {
                 bar.set_position(row.generation);
                 bar.set_message(line);
             }
-            None if row.generation % self.interval == 0 || row.generation == last => {
+            None if row.generation.is_multiple_of(self.interval) || row.generation == last => {
                 println!(
                     "generation {}/{last}  {line}  {:.1} s",
                     row.generation, row.seconds

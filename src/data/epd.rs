@@ -51,7 +51,7 @@ fn case(text: &str) -> Result<(Position, Vec<Move>), String> {
 }
 
 /// What follows an operation code, up to its semicolon.
-fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
+pub(super) fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
     let operations = text.splitn(5, char::is_whitespace).nth(4)?;
     operations.split(';').find_map(|operation| {
         let (name, operand) = operation.trim().split_once(char::is_whitespace)?;

@@ -5,14 +5,20 @@
 //! and end in a [`Collection`]: the cases to train on and, from other games, the cases to
 //! validate with.
 //!
+//! Positions also come from Finch's own play ([`selfplay`]); a mentor engine's scores for them
+//! ([`mentor`]) are kept as EPD and read as [`Labels`].
+//!
 //! Files may be far larger than memory. A case is therefore kept or dropped as it goes by,
 //! by a priority that follows from the seed and the case alone ([`sample`]): the same files
 //! and seed give the same cases, and raising a limit only ever adds to them.
 
 mod epd;
+mod labels;
+mod mentor;
 mod pgn;
 mod sample;
 mod selection;
+mod selfplay;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -22,9 +28,12 @@ use thiserror::Error;
 
 use crate::position::Position;
 
+pub use labels::{Label, Labels, collect_labels};
+pub use mentor::{Asked, Mentor, MentorError};
 pub use pgn::GameRecord;
 pub use sample::{Collection, Tally};
 pub use selection::{Date, Outcomes, Selection, Side};
+pub use selfplay::{SelfPlay, positions_of_game};
 pub use source::Source;
 
 use sample::Sampler;

@@ -31,6 +31,14 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Counts something unreadable; the first reasons are kept in words.
+    pub fn skip_bad(&mut self, reason: impl FnOnce() -> String) {
+        self.bad += 1;
+        if self.reasons.len() < REASONS_KEPT {
+            self.reasons.push(reason());
+        }
+    }
+
     /// One line for people; the reasons follow when there are any.
     pub fn summary(&self) -> String {
         let mut text = format!("{} games read", self.games);
@@ -154,10 +162,7 @@ impl<'a> Sampler<'a> {
 
     pub fn skip_bad(&mut self, reason: impl FnOnce() -> String) {
         self.tally.games += 1;
-        self.tally.bad += 1;
-        if self.tally.reasons.len() < REASONS_KEPT {
-            self.tally.reasons.push(reason());
-        }
+        self.tally.skip_bad(reason);
     }
 
     pub fn skip_unwanted(&mut self, reason: &'static str) {

@@ -267,6 +267,15 @@ pub struct Trace {
 impl Trace {
     /// Exactly what [`evaluate_uncached`](super::evaluate_uncached) gives for the position.
     pub fn score(&self, weights: &Weights) -> i32 {
+        self.scored(weights).finish(&self.frame)
+    }
+
+    /// The sums the score is made from.
+    pub fn totals(&self, weights: &Weights) -> Totals {
+        self.scored(weights).totals()
+    }
+
+    fn scored<'a>(&self, weights: &'a Weights) -> Scorer<'a> {
         let mut scorer = Scorer::new(weights);
         for &(term, count) in &self.counts {
             scorer.add(Color::White, term, count);
@@ -274,7 +283,7 @@ impl Trace {
         for &(term, count) in &self.complexity {
             scorer.add_complexity(term, count);
         }
-        scorer.finish(&self.frame)
+        scorer
     }
 
     /// How often a term counts, White's minus Black's.

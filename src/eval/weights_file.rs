@@ -28,6 +28,7 @@ use toml::de::{DeArray, DeString, DeTable, DeValue};
 
 use super::terms::{Family, TERMS, Term, TermInfo};
 use super::weights::{Value, Weights};
+use crate::files::write_whole;
 
 /// Why a weights file is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -154,10 +155,7 @@ impl Weights {
 
     /// Writes the file whole or not at all.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(".tmp");
-        std::fs::write(&temporary, self.to_toml())?;
-        std::fs::rename(&temporary, path)
+        write_whole(path, &self.to_toml())
     }
 }
 

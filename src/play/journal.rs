@@ -15,6 +15,7 @@ use thiserror::Error;
 use super::pgn::{GameTags, read_tags};
 use super::player::FaultKind;
 use super::standings::Finished;
+use crate::files::write_whole;
 
 pub const MATCH_TAG: &str = "Match";
 pub const GAME_TAG: &str = "Game";
@@ -67,7 +68,8 @@ impl Journal {
         {
             return Err(JournalError::OtherMatch(path.to_owned()));
         }
-        replace(path, entries.iter().map(|entry| entry.text.as_str())).map_err(io)?;
+        let text: String = entries.iter().map(|entry| entry.text.as_str()).collect();
+        write_whole(path, &text).map_err(io)?;
         let finished = entries
             .iter()
             .map(|entry| (entry.number, entry.finished))
@@ -90,8 +92,8 @@ impl Journal {
         let mut entries = entries(&self.path)?;
         entries.sort_by_key(|entry| entry.number);
         let kept = entries.iter().filter(|entry| entry.number < end);
-        replace(&self.path, kept.map(|entry| entry.text.as_str()))
-            .map_err(|error| failed(&self.path, error))
+        let text: String = kept.map(|entry| entry.text.as_str()).collect();
+        write_whole(&self.path, &text).map_err(|error| failed(&self.path, error))
     }
 }
 
@@ -165,19 +167,4 @@ fn games(text: &str) -> impl Iterator<Item = &str> {
     let ranges: Vec<(usize, usize)> = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
     let games = ranges.into_iter().map(|(start, end)| &text[start..end]);
     games.filter(|game| !game.trim().is_empty())
-}
-
-/// Writes the file anew, at once or not at all.
-fn replace<'a>(path: &Path, games: impl Iterator<Item = &'a str>) -> io::Result<()> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let temporary = PathBuf::from(temporary);
-    let mut file = io::BufWriter::new(File::create(&temporary)?);
-    for game in games {
-        file.write_all(game.as_bytes())?;
-    }
-    file.into_inner()
-        .map_err(io::IntoInnerError::into_error)?
-        .sync_all()?;
-    fs::rename(temporary, path)
 }

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Color, Move};
+use shakmaty::{ByColor, CastlingMode, Color, Move};
 
-use super::pace::Budget;
+use super::pace::{Budget, Clocks, Pace};
 use super::player::{Fault, FaultKind, Player, PlayerScore, Situation, Thought};
-use crate::position::Position;
+use crate::position::{Game, Position};
 
 /// How to start an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +42,8 @@ struct Process {
     child: Child,
     input: ChildStdin,
     lines: Receiver<Line>,
+    /// What it calls itself.
+    name: String,
 }
 
 impl Process {
@@ -74,6 +76,7 @@ impl Process {
             child,
             input,
             lines,
+            name: engine.command.clone(),
         };
         process.shake_hands(engine)?;
         Ok(process)
@@ -117,6 +120,9 @@ impl Process {
             })?;
             if line.trim() == word {
                 return Ok(());
+            }
+            if let Some(name) = line.strip_prefix("id name ") {
+                self.name = name.trim().to_owned();
             }
         }
     }
@@ -172,11 +178,36 @@ impl Outside {
         }
     }
 
-    fn prepare(&mut self, start: &Position) -> Result<(), Fault> {
-        let patience = self.engine.patience;
+    /// Starts the process unless it runs already.
+    pub fn start(&mut self) -> Result<(), Fault> {
         if self.process.is_none() {
             self.process = Some(Process::start(&self.engine)?);
         }
+        Ok(())
+    }
+
+    /// What the running engine calls itself; the command as long as it does not run.
+    pub fn name(&self) -> &str {
+        let process = self.process.as_ref();
+        process.map_or(&self.engine.command, |process| &process.name)
+    }
+
+    /// Asks about a position that belongs to no game.
+    pub fn consult(&mut self, position: &Position, pace: Pace) -> Result<Thought, Fault> {
+        self.start()?;
+        let situation = Situation {
+            game: &Game::new(position.clone()),
+            start: position,
+            moves: &[],
+        };
+        let both = ByColor::new_with(|_| pace);
+        let budget = Clocks::new(both, Duration::ZERO).budget(position.turn());
+        self.think(&situation, &budget)
+    }
+
+    fn prepare(&mut self, start: &Position) -> Result<(), Fault> {
+        let patience = self.engine.patience;
+        self.start()?;
         let process = self.process.as_mut().ok_or_else(gone)?;
         if start.castles().mode() == CastlingMode::Chess960 {
             process.say("setoption name UCI_Chess960 value true")?;

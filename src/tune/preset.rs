@@ -12,7 +12,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::fitness::MovesSettings;
+use super::fitness::{MentorSettings, MovesSettings, Objective};
 use super::genome::{Genome, GenomeSettings};
 use super::methods::{Complaint, MethodSettings};
 use crate::data::Selection;
@@ -37,6 +37,7 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../tuning/vazquez-2013-24.toml"),
     ),
     ("moves", include_str!("../../tuning/moves.toml")),
+    ("mentor", include_str!("../../tuning/mentor.toml")),
 ];
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,10 +57,49 @@ pub struct Preset {
 #[serde(untagged)]
 pub enum FitnessSettings {
     Moves(MovesSettings),
+    Mentor(MentorSettings),
 }
 
 impl FitnessSettings {
-    pub const NAMES: &[&str] = &["moves"];
+    pub const NAMES: &[&str] = &["moves", "mentor"];
+
+    pub fn name(&self) -> &str {
+        match self {
+            FitnessSettings::Moves(settings) => &settings.name,
+            FitnessSettings::Mentor(settings) => &settings.name,
+        }
+    }
+
+    /// A value as people read it.
+    pub fn shown(&self, value: f64) -> String {
+        match self {
+            FitnessSettings::Moves(settings) => settings.shown(value),
+            FitnessSettings::Mentor(settings) => settings.shown(value),
+        }
+    }
+
+    /// Whether validation is measured in the unit of the fitness itself.
+    pub fn validates_in_kind(&self) -> bool {
+        match self {
+            FitnessSettings::Moves(settings) => settings.objective == Objective::Count,
+            FitnessSettings::Mentor(_) => true,
+        }
+    }
+
+    /// A value on the validation set as people read it.
+    pub fn shown_validation(&self, value: f64) -> String {
+        match self {
+            FitnessSettings::Moves(_) => format!("{:.2}%", 100.0 * value),
+            FitnessSettings::Mentor(settings) => settings.shown(value),
+        }
+    }
+
+    fn complaint(&self) -> Option<Complaint> {
+        match self {
+            FitnessSettings::Moves(settings) => settings.complaint(),
+            FitnessSettings::Mentor(settings) => settings.complaint(),
+        }
+    }
 }
 
 /// The table `[run]`.
@@ -241,19 +281,13 @@ impl Preset {
                 return complain(key, "not a date such as 1999.02.21 or 1999");
             }
         }
-        let FitnessSettings::Moves(moves) = &self.fitness;
-        if !(moves.temperature > 0.0 && moves.temperature.is_finite()) {
-            return complain("fitness.temperature", "must be above 0");
-        }
-        if moves.quiescence.plies > 64 {
-            return complain("fitness.quiescence.plies", "more than 64");
-        }
         let in_table = |table: &str, (key, problem): Complaint| (format!("{table}.{key}"), problem);
         let method = self.method.complaint();
         // Which weights are free does not depend on where the others come from.
         let genome = || Genome::new(&self.genome, Weights::zero("none")).err();
         method
             .map(|complaint| in_table("method", complaint))
+            .or_else(|| Some(in_table("fitness", self.fitness.complaint()?)))
             .or_else(|| genome().map(|complaint| in_table("genome", complaint)))
     }
 }
@@ -293,6 +327,10 @@ impl Reader<'_> {
             "moves" => {
                 let document: Document<MovesSettings, IgnoredAny> = self.document()?;
                 FitnessSettings::Moves(document.fitness)
+            }
+            "mentor" => {
+                let document: Document<MentorSettings, IgnoredAny> = self.document()?;
+                FitnessSettings::Mentor(document.fitness)
             }
             other => return Err(self.unknown("fitness.name", other, FitnessSettings::NAMES)),
         };

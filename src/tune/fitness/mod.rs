@@ -7,14 +7,20 @@
 pub mod engine;
 mod exact;
 mod likelihood;
+pub mod mentor;
 pub mod moves;
 mod quiescence;
 mod tree;
 
 pub use exact::Searched;
+pub use mentor::{Mentor, MentorSettings};
 pub use moves::{Moves, MovesSettings, Objective};
 pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
 pub use tree::{Builder, Player, Tree};
+
+use rand::seq::index;
+
+use crate::random::{Purpose, stream};
 
 /// The cases one evaluation is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +28,20 @@ pub enum Batch {
     All,
     /// Places in the training set, ascending.
     Some(Vec<u32>),
+}
+
+impl Batch {
+    /// So many of `all` cases, drawn for one step of a run.
+    pub fn drawn(all: usize, count: usize, seed: u64, generation: u64) -> Batch {
+        if count >= all {
+            return Batch::All;
+        }
+        let mut random = stream(seed, Purpose::Draw, generation, 1);
+        let drawn = index::sample(&mut random, all, count).into_iter();
+        let mut places: Vec<u32> = drawn.map(|place| place as u32).collect();
+        places.sort_unstable();
+        Batch::Some(places)
+    }
 }
 
 /// A value with its derivative by each gene.
@@ -54,4 +74,9 @@ pub trait Fitness: Sync {
 
     /// A value as people read it.
     fn shown(&self, value: f64) -> String;
+
+    /// A value on the validation cases as people read it.
+    fn shown_validation(&self, value: f64) -> String {
+        self.shown(value)
+    }
 }

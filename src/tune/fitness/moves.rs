@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rand::seq::{SliceRandom, index};
+use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use super::tree::{Builder, Player, Tree};
 use super::{Batch, Fitness, Sloped, likelihood};
 use crate::data::{Case, Collection};
 use crate::random::{Purpose, stream};
-use crate::tune::genome::Genome;
+use crate::tune::genome::{Complaint, Genome};
 
 /// The table `[fitness]` of a preset that says `name = "moves"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -48,6 +48,25 @@ impl Default for MovesSettings {
             positions_per_generation: 0,
             memory_mib: 4096,
         }
+    }
+}
+
+impl MovesSettings {
+    /// A value as people read it.
+    pub fn shown(&self, value: f64) -> String {
+        match self.objective {
+            Objective::Count => format!("{:.2}%", 100.0 * value),
+            Objective::Likelihood => format!("{value:.4}"),
+        }
+    }
+
+    /// What is impossible, with the key that says so.
+    pub fn complaint(&self) -> Option<Complaint> {
+        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
+            return Some(("temperature".to_owned(), "must be above 0".to_owned()));
+        }
+        (self.quiescence.plies > 64)
+            .then(|| ("quiescence.plies".to_owned(), "more than 64".to_owned()))
     }
 }
 
@@ -294,23 +313,15 @@ impl Fitness for Moves {
     }
 
     fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch {
-        let all = self.training.cases.len();
-        if count >= all {
-            return Batch::All;
-        }
-        let mut random = stream(seed, Purpose::Draw, generation, 1);
-        let mut places: Vec<u32> = index::sample(&mut random, all, count)
-            .into_iter()
-            .map(|place| place as u32)
-            .collect();
-        places.sort_unstable();
-        Batch::Some(places)
+        Batch::drawn(self.training.cases.len(), count, seed, generation)
     }
 
     fn shown(&self, value: f64) -> String {
-        match self.settings.objective {
-            Objective::Count => format!("{:.2}%", 100.0 * value),
-            Objective::Likelihood => format!("{value:.4}"),
-        }
+        self.settings.shown(value)
+    }
+
+    /// Validation counts moves, whatever the objective.
+    fn shown_validation(&self, value: f64) -> String {
+        format!("{:.2}%", 100.0 * value)
     }
 }

@@ -8,8 +8,7 @@ mod comparison;
 
 use std::fmt::Write as _;
 
-use super::fitness::Objective;
-use super::preset::{FitnessSettings, Preset, Reference};
+use super::preset::{Preset, Reference};
 use super::run::{Folder, Journal, Row, RunError};
 use chart::{Chart, Series, escaped};
 
@@ -43,11 +42,7 @@ impl Told {
 
     /// A fitness as people read it.
     fn shown(&self, value: f64) -> String {
-        let FitnessSettings::Moves(settings) = &self.preset.fitness;
-        match settings.objective {
-            Objective::Count => percent(value),
-            Objective::Likelihood => format!("{value:.4}"),
-        }
+        self.preset.fitness.shown(value)
     }
 
     fn curve(&self, label: &str, class: &str, value: impl Fn(&Row) -> Option<f64>) -> Series {
@@ -112,7 +107,10 @@ fn heading(told: &Told) -> String {
     };
     card(told.shown(last.record), "best, training");
     if let Some(value) = last.validation {
-        card(percent(value), "best, validation");
+        card(
+            told.preset.fitness.shown_validation(value),
+            "best, validation",
+        );
     }
     card(told.shown(last.mean), "mean of the population");
     card(
@@ -150,18 +148,14 @@ fn fitness_section(told: &Told) -> String {
         told.curve("best", "c1", |row| Some(row.record)),
         told.curve("mean", "c2", |row| Some(row.mean)),
     ];
-    let FitnessSettings::Moves(settings) = &told.preset.fitness;
-    if settings.objective == Objective::Count && told.last().validation.is_some() {
+    if told.preset.fitness.validates_in_kind() && told.last().validation.is_some() {
         series.push(told.curve("validation", "c3", |row| row.validation));
     }
     let chart = Chart {
         width: 1000.0,
         height: 380.0,
         series: &series,
-        format: &|value| match settings.objective {
-            Objective::Count => format!("{:.1}%", 100.0 * value),
-            Objective::Likelihood => format!("{value:.3}"),
-        },
+        format: &|value| told.shown(value),
         labelled: true,
     };
     format!(

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
+use crate::files;
 
 pub struct Folder {
     path: PathBuf,
@@ -73,12 +74,7 @@ impl Folder {
 
 /// Writes a file so that it is never seen half-written.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), RunError> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let temporary = PathBuf::from(temporary);
-    fs::write(&temporary, text)
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|error| failed(path, &error))
+    files::write_whole(path, text).map_err(|error| failed(path, &error))
 }
 
 fn failed(path: &Path, error: &io::Error) -> RunError {

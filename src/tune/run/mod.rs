@@ -21,6 +21,7 @@ use super::methods::{Individual, Surroundings};
 use super::preset::{Preset, PresetError};
 use crate::data::{DataError, Tally};
 use crate::eval::{Weights, WeightsError};
+use crate::tune::fitness::Fitness;
 
 pub use closing::closing_match;
 pub use folder::{Folder, write_whole};
@@ -47,8 +48,8 @@ pub trait Observer {
     /// The cases are read.
     fn prepared(&mut self, tally: &Tally, training: usize, validation: usize);
 
-    /// A generation is done. `shown` turns a fitness into words.
-    fn generation(&mut self, row: &Row, last: u64, shown: &dyn Fn(f64) -> String);
+    /// A generation is done; the fitness knows how its values are read.
+    fn generation(&mut self, row: &Row, last: u64, fitness: &dyn Fitness);
 }
 
 /// The best individual so far and where it turned up.
@@ -164,13 +165,13 @@ impl<'a> Course<'a> {
             let row = pool.install(|| self.make_generation(next));
             self.journal.append(self.folder, &row)?;
             self.write_best()?;
-            if next % self.preset.run.checkpoint == 0
+            if next.is_multiple_of(self.preset.run.checkpoint)
                 || next == last
                 || stop.load(Ordering::Relaxed)
             {
                 self.write_checkpoint(next)?;
             }
-            observer.generation(&row, last, &|value| fitness.shown(value));
+            observer.generation(&row, last, fitness);
         }
         self.finish(last)
     }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Observer, RunError};
-use crate::data::{self, Selection, Source};
+use crate::data::{self, Selection, Source, Tally};
 use crate::eval::Weights;
-use crate::tune::fitness::{Fitness, Moves};
+use crate::tune::fitness::{Fitness, Mentor, Moves};
 use crate::tune::genome::{Genome, GenomeSettings};
 use crate::tune::preset::{FitnessSettings, Preset, PresetError};
 
@@ -32,23 +32,18 @@ impl Workshop {
     pub fn new(preset: &Preset, observer: &mut dyn Observer) -> Result<Workshop, RunError> {
         let genome = Arc::new(genome(preset)?);
         let sources = sources(&preset.data);
-        let collection = data::collect(&sources, &preset.data)?;
-        let (training, validation) = (collection.training.len(), collection.validation.len());
-        observer.prepared(&collection.tally, training, validation);
+        let gathered = gather(preset, &genome, &sources)?;
+        let (training, validation) = (gathered.training, gathered.validation);
+        observer.prepared(&gathered.tally, training, validation);
         let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
         let description = format!(
             "{}: {training} positions, {validation} for validation",
             names.join(", ")
         );
-        let FitnessSettings::Moves(settings) = &preset.fitness;
         Ok(Workshop {
-            fitness: Box::new(Moves::new(
-                Arc::clone(&genome),
-                settings.clone(),
-                collection,
-            )),
+            fitness: gathered.fitness,
             genome,
-            fitness_name: settings.name.clone(),
+            fitness_name: preset.fitness.name().to_owned(),
             description,
             made_from: key(preset),
         })
@@ -62,6 +57,38 @@ impl Workshop {
     pub fn serves(&self, preset: &Preset) -> bool {
         self.made_from == key(preset)
     }
+}
+
+/// A fitness with its cases, and how many there are.
+struct Gathered {
+    fitness: Box<dyn Fitness + Send>,
+    tally: Tally,
+    training: usize,
+    validation: usize,
+}
+
+fn gather(preset: &Preset, genome: &Arc<Genome>, sources: &[Source]) -> Result<Gathered, RunError> {
+    let genome = Arc::clone(genome);
+    Ok(match &preset.fitness {
+        FitnessSettings::Moves(settings) => {
+            let collection = data::collect(sources, &preset.data)?;
+            Gathered {
+                tally: collection.tally.clone(),
+                training: collection.training.len(),
+                validation: collection.validation.len(),
+                fitness: Box::new(Moves::new(genome, settings.clone(), collection)),
+            }
+        }
+        FitnessSettings::Mentor(settings) => {
+            let labels = data::collect_labels(sources, &preset.data)?;
+            Gathered {
+                tally: labels.tally.clone(),
+                training: labels.training.len(),
+                validation: labels.validation.len(),
+                fitness: Box::new(Mentor::new(genome, settings.clone(), &labels)),
+            }
+        }
+    })
 }
 
 fn key(preset: &Preset) -> (GenomeSettings, Selection, FitnessSettings) {
