@@ -8,8 +8,9 @@ use super::pawns::PawnFacts;
 use super::sink::Sink;
 use super::terms::term;
 
+/// What pawns and kings tell.
 #[inline(always)]
-pub fn report(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+pub fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     let all_pawns = pieces.pawns(0) | pieces.pawns(1);
     let [white, black] = pieces
         .king
@@ -17,7 +18,6 @@ pub fn report(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     let outflanking = white.0.abs_diff(black.0) as i32 - white.1.abs_diff(black.1) as i32;
     let both_wings = (all_pawns & QUEEN_SIDE).any() && (all_pawns & KING_SIDE).any();
     let infiltrated = WhiteSide::rank(pieces.king[0]) > 3 || BlackSide::rank(pieces.king[1]) > 3;
-    let pawn_ending = (pieces.officers(0) | pieces.officers(1)).is_empty();
     let still = outflanking < 0 && !both_wings;
 
     sink.add_complexity(term::complexity_base(), 1);
@@ -27,6 +27,11 @@ pub fn report(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     sink.add_complexity(term::complexity_outflanking(), outflanking);
     sink.add_complexity(term::complexity_both_wings(), i32::from(both_wings));
     sink.add_complexity(term::complexity_infiltration(), i32::from(infiltrated));
-    sink.add_complexity(term::complexity_pawn_ending(), i32::from(pawn_ending));
     sink.add_complexity(term::complexity_still(), i32::from(still));
+}
+
+#[inline(always)]
+pub fn report(pieces: &Pieces, sink: &mut impl Sink) {
+    let pawn_ending = (pieces.officers(0) | pieces.officers(1)).is_empty();
+    sink.add_complexity(term::complexity_pawn_ending(), i32::from(pawn_ending));
 }

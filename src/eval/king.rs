@@ -16,7 +16,20 @@ use super::pawns::PawnFacts;
 use super::sink::Sink;
 use super::terms::term;
 
-/// Reports the king of side `S`.
+/// Reports how the king of side `S` stands among the pawns.
+#[inline(always)]
+pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+    let king = pieces.king[S::US];
+    pawn_cover::<S>(king, pieces, sink);
+    report_open_files::<S>(king, pawns, sink);
+    if let Some(distance) = pawn_distance(king, pieces.pawns(S::US)) {
+        sink.add(S::COLOR, term::king_pawn_distance(distance), 1);
+    }
+    let pawnless = ((pieces.pawns(0) | pieces.pawns(1)) & king_flank(king)).is_empty();
+    sink.add(S::COLOR, term::king_flank_pawnless(), i32::from(pawnless));
+}
+
+/// Reports what the pieces mean to the king of side `S`.
 #[inline(always)]
 pub fn report<S: Side>(
     pieces: &Pieces,
@@ -25,19 +38,11 @@ pub fn report<S: Side>(
     sink: &mut impl Sink,
 ) {
     let king = pieces.king[S::US];
-    pawn_cover::<S>(king, pieces, sink);
-    let open_files = open_files::<S>(king, pawns, sink);
-
-    let dangers = Dangers::of::<S>(king, pieces, attacks, open_files);
+    let dangers = Dangers::of::<S>(king, pieces, pawns, attacks);
     dangers.report::<S>(sink);
 
     let safe = attacks::king_attacks(king) & !attacks.any[S::THEM] & !pieces.all[S::US];
     sink.add(S::COLOR, term::king_mobility(count(safe) as usize), 1);
-    if let Some(distance) = pawn_distance(king, pieces.pawns(S::US)) {
-        sink.add(S::COLOR, term::king_pawn_distance(distance), 1);
-    }
-    let pawnless = ((pieces.pawns(0) | pieces.pawns(1)) & king_flank(king)).is_empty();
-    sink.add(S::COLOR, term::king_flank_pawnless(), i32::from(pawnless));
 }
 
 #[inline(always)]
@@ -78,21 +83,19 @@ fn pawn_cover<S: Side>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
     }
 }
 
-/// Reports files without pawns at the king; answers how many lack an own pawn.
+/// Reports files without pawns at the king.
 #[inline(always)]
-fn open_files<S: Side>(king: Square, pawns: &PawnFacts, sink: &mut impl Sink) -> i32 {
+fn report_open_files<S: Side>(king: Square, pawns: &PawnFacts, sink: &mut impl Sink) {
     let square = Bitboard::from_square(king);
     let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
-    let half_open = count(square & !ours);
     let neighbours = count(beside(square) & !ours);
     sink.add(
         S::COLOR,
         term::king_open_file(),
         count(square & !ours & !theirs),
     );
-    sink.add(S::COLOR, term::king_half_open_file(), half_open);
+    sink.add(S::COLOR, term::king_half_open_file(), count(square & !ours));
     sink.add(S::COLOR, term::king_half_open_neighbour(), neighbours);
-    half_open + neighbours
 }
 
 /// Steps from the king to the nearest of the pawns.
@@ -131,7 +134,8 @@ struct Dangers {
 
 impl Dangers {
     #[inline(always)]
-    fn of<S: Side>(king: Square, pieces: &Pieces, attacks: &Attacks, open_files: i32) -> Dangers {
+    fn of<S: Side>(king: Square, pieces: &Pieces, pawns: &PawnFacts, attacks: &Attacks) -> Dangers {
+        let square = Bitboard::from_square(king);
         let (ours, theirs) = (attacks.any[S::US], attacks.any[S::THEM]);
         let only_royals = !ours | attacks.by(S::US, Role::King) | attacks.by(S::US, Role::Queen);
         let weak = theirs & !attacks.twice[S::US] & only_royals;
@@ -150,7 +154,7 @@ impl Dangers {
             knight_defender: (attacks.by(S::US, Role::Knight) & attacks.by(S::US, Role::King))
                 .any(),
             enemy_queen: pieces.queens(S::THEM).any(),
-            open_files,
+            open_files: count((square | beside(square)) & !pawns.files[S::US]),
         }
     }
 

@@ -13,7 +13,7 @@
 //! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
 //!   `passed`, `space`, `initiative`, `endgame`, `papers`
 //! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
-//!   `pawn_cache.rs` remembers pawn structures
+//!   `pawn_cache.rs` remembers what pawns and kings decide
 //!
 //! # Adding a term takes three lines
 //!
@@ -114,10 +114,9 @@ impl Evaluator {
     #[inline]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
         let pieces = Pieces::of(position);
-        let entry = self
-            .pawns
-            .probe(position.keys().pawns, &pieces, &self.weights);
-        let mut scorer = Scorer::starting_at(entry.sum, &self.weights);
+        let key = position.keys().pawns_and_kings(pieces.king);
+        let entry = self.pawns.probe(key, &pieces, &self.weights);
+        let mut scorer = Scorer::starting_at(entry.sum, entry.complexity, &self.weights);
         let frame = report(position, &pieces, &entry.facts, &mut scorer);
         scorer.finish(&frame)
     }
@@ -175,11 +174,32 @@ pub fn evaluations_per_second(positions: &[Position], weights: &Weights, seconds
 fn report_all(position: &Position, sink: &mut impl Sink) -> Frame {
     let pieces = Pieces::of(position);
     let pawns = PawnFacts::of(&pieces);
-    if sink.wants(Family::Pawns) {
-        pawns::report::<WhiteSide>(&pieces, &pawns, sink);
-        pawns::report::<BlackSide>(&pieces, &pawns, sink);
-    }
+    report_structure(&pieces, &pawns, sink);
     report(position, &pieces, &pawns, sink)
+}
+
+/// What pawns and kings decide without the other pieces: a cache may know it already.
+#[inline(always)]
+fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+    if sink.wants(Family::Pawns) {
+        pawns::report::<WhiteSide>(pieces, pawns, sink);
+        pawns::report::<BlackSide>(pieces, pawns, sink);
+    }
+    if sink.wants(Family::Squares) {
+        squares::report_structure::<WhiteSide>(pieces, sink);
+        squares::report_structure::<BlackSide>(pieces, sink);
+    }
+    if sink.wants(Family::King) {
+        king::report_structure::<WhiteSide>(pieces, pawns, sink);
+        king::report_structure::<BlackSide>(pieces, pawns, sink);
+    }
+    if sink.wants(Family::Passed) {
+        passed::report_structure::<WhiteSide>(pieces, pawns, sink);
+        passed::report_structure::<BlackSide>(pieces, pawns, sink);
+    }
+    if sink.wants(Family::Initiative) {
+        initiative::report_structure(pieces, pawns, sink);
+    }
 }
 
 /// Families that need to know who attacks what.
@@ -191,8 +211,8 @@ const ON_ATTACKS: [Family; 5] = [
     Family::Space,
 ];
 
-/// The table of contents: every family reports both sides, but for the pawns, which a cache may
-/// know already.
+/// The table of contents: every family reports both sides, but for what [`report_structure`]
+/// has reported.
 #[inline(always)]
 fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) -> Frame {
     if sink.wants(Family::Material) {
@@ -208,7 +228,7 @@ fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut im
         report_attacks(position, pieces, pawns, sink);
     }
     if sink.wants(Family::Initiative) {
-        initiative::report(pieces, pawns, sink);
+        initiative::report(pieces, sink);
     }
     let mut scale = [Frame::FULL_SCALE; 2];
     if sink.wants(Family::Endgame) {

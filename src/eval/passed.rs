@@ -11,14 +11,9 @@ use super::terms::term;
 /// From this rank on (counted from 0) kings and pieces care about a passed pawn.
 const ADVANCED: usize = 3;
 
+/// What pawns and kings tell of the passed pawns.
 #[inline(always)]
-pub fn report<S: Side>(
-    pieces: &Pieces,
-    pawns: &PawnFacts,
-    attacks: &Attacks,
-    turn: Color,
-    sink: &mut impl Sink,
-) {
+pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     for pawn in pawns.passed[S::US] {
         let rank = S::rank(pawn);
         sink.add(S::COLOR, term::passed_rank(rank), 1);
@@ -32,14 +27,30 @@ pub fn report<S: Side>(
         );
         if rank >= ADVANCED {
             kings::<S>(pawn, rank, pieces, sink);
-            path::<S>(square, rank, pieces, attacks, sink);
         }
-        if pieces.officers(S::THEM).is_empty() {
+    }
+    outside::<S>(pieces, pawns, sink);
+}
+
+/// What the pieces mean to the passed pawns.
+#[inline(always)]
+pub fn report<S: Side>(
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    attacks: &Attacks,
+    turn: Color,
+    sink: &mut impl Sink,
+) {
+    for pawn in pawns.passed[S::US] & S::ranks_from(ADVANCED) {
+        let square = Bitboard::from_square(pawn);
+        path::<S>(square, S::rank(pawn), pieces, attacks, sink);
+    }
+    if pieces.officers(S::THEM).is_empty() {
+        for pawn in pawns.passed[S::US] {
             let caught = is_caught::<S>(pawn, pieces, turn);
             sink.add(S::COLOR, term::passed_unstoppable(), i32::from(!caught));
         }
     }
-    outside::<S>(pieces, pawns, sink);
 }
 
 /// The nearer the goal, the more the kings' distances matter.

@@ -1,21 +1,23 @@
-//! Remembers pawn structures: the search sees few of them and each very often.
+//! Remembers pawn structures with the kings among them: the search sees few of them and each
+//! very often.
 //!
 //! A plain table without locks, owned by one evaluator. An entry belongs to one set of
 //! weights; with new weights comes a new evaluator.
 
-use super::board::{BlackSide, Pieces, WhiteSide};
-use super::pawns::{self, PawnFacts};
-use super::sink::{Scorer, Sink};
-use super::terms::Family;
+use super::board::Pieces;
+use super::pawns::PawnFacts;
+use super::report_structure;
+use super::sink::Scorer;
 use super::weights::{Packed, Weights};
 
 /// Small enough to stay in the second-level cache.
-const ENTRIES: usize = 2048;
+const ENTRIES: usize = 4096;
 
 #[derive(Clone, Copy)]
 pub struct Entry {
     key: u64,
     pub sum: Packed,
+    pub complexity: Packed,
     pub facts: PawnFacts,
 }
 
@@ -29,6 +31,7 @@ impl PawnCache {
         let blank = Entry {
             key: !0,
             sum: Packed::ZERO,
+            complexity: Packed::ZERO,
             facts: PawnFacts::default(),
         };
         PawnCache {
@@ -50,10 +53,11 @@ impl PawnCache {
 fn compute(key: u64, pieces: &Pieces, weights: &Weights) -> Entry {
     let facts = PawnFacts::of(pieces);
     let mut scorer = Scorer::new(weights);
-    if scorer.wants(Family::Pawns) {
-        pawns::report::<WhiteSide>(pieces, &facts, &mut scorer);
-        pawns::report::<BlackSide>(pieces, &facts, &mut scorer);
+    report_structure(pieces, &facts, &mut scorer);
+    Entry {
+        key,
+        sum: scorer.sum,
+        complexity: scorer.complexity,
+        facts,
     }
-    let sum = scorer.sum();
-    Entry { key, sum, facts }
 }

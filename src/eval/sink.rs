@@ -108,8 +108,8 @@ pub fn white_score(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
 /// Adds up weights: the reading that plays.
 pub struct Scorer<'a> {
     weights: &'a Weights,
-    sum: Packed,
-    complexity: Packed,
+    pub sum: Packed,
+    pub complexity: Packed,
 }
 
 impl<'a> Scorer<'a> {
@@ -124,16 +124,12 @@ impl<'a> Scorer<'a> {
 
     /// A scorer that has summed something already.
     #[inline]
-    pub fn starting_at(sum: Packed, weights: &'a Weights) -> Scorer<'a> {
+    pub fn starting_at(sum: Packed, complexity: Packed, weights: &'a Weights) -> Scorer<'a> {
         Scorer {
+            weights,
             sum,
-            ..Scorer::new(weights)
+            complexity,
         }
-    }
-
-    #[inline]
-    pub fn sum(&self) -> Packed {
-        self.sum
     }
 
     /// The score in centipawns, seen by the side to move.

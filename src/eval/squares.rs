@@ -11,16 +11,27 @@ use super::sink::Sink;
 use super::terms::{Term, term};
 
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+pub fn report_structure<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     let king = pieces.king[S::US];
-    let mirror = if king.to_usize() & 4 == 0 { 7 } else { 0 };
+    let mirror = mirror(king);
     add::<S>(pieces.pawns(S::US), mirror, term::pawn_square, sink);
+    let cell = diagram_cell::<S>(king) ^ mirror;
+    sink.add(S::COLOR, term::king_square((cell >> 3) * 4 + (cell & 3)), 1);
+}
+
+#[inline(always)]
+pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+    let mirror = mirror(pieces.king[S::US]);
     add::<S>(pieces.knights(S::US), mirror, term::knight_square, sink);
     add::<S>(pieces.bishops(S::US), mirror, term::bishop_square, sink);
     add::<S>(pieces.rooks(S::US), mirror, term::rook_square, sink);
     add::<S>(pieces.queens(S::US), mirror, term::queen_square, sink);
-    let cell = diagram_cell::<S>(king) ^ mirror;
-    sink.add(S::COLOR, term::king_square((cell >> 3) * 4 + (cell & 3)), 1);
+}
+
+/// What turns the tables over for a king on the left half.
+#[inline(always)]
+fn mirror(king: Square) -> usize {
+    if king.to_usize() & 4 == 0 { 7 } else { 0 }
 }
 
 #[inline(always)]

@@ -32,6 +32,12 @@ impl Keys {
         keys
     }
 
+    /// Pawns and kings of both sides.
+    #[inline]
+    pub fn pawns_and_kings(&self, [white, black]: [Square; 2]) -> u64 {
+        self.pawns ^ piece_key(white, Color::White.king()) ^ piece_key(black, Color::Black.king())
+    }
+
     fn part_of(&mut self, piece: Piece) -> &mut u64 {
         match piece.role {
             Role::Pawn => &mut self.pawns,
