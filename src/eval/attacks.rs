@@ -6,7 +6,9 @@
 use shakmaty::{Bitboard, Role, Square, attacks};
 
 use super::board::{BlackSide, CENTRE_FILES, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide};
+use super::geometry::{diagonals, straights};
 use super::pawns::PawnFacts;
+use crate::position::Position;
 
 /// By colour throughout: the colour of the attacker, the ring's own king, the pinned pieces.
 pub struct Attacks {
@@ -31,18 +33,21 @@ pub struct Attacks {
 
 impl Attacks {
     #[inline]
-    pub fn new(pieces: &Pieces, pawns: &PawnFacts) -> Attacks {
+    pub fn new(position: &Position, pieces: &Pieces, pawns: &PawnFacts) -> Attacks {
         let empty = Bitboard::EMPTY;
         let mut attacks = Attacks {
             by_role: [[empty; 6]; 2],
             any: [empty; 2],
             twice: [empty; 2],
             king_ring: [empty; 2],
-            pinned: [empty; 2],
+            pinned: [position.pinned(); 2],
             safe_area: [empty; 2],
             king_attackers: [[0; 4]; 2],
             king_attack_count: [0; 2],
         };
+        // The position knows what is pinned on the side to move.
+        let waiting = usize::from(position.turn().is_white());
+        attacks.pinned[waiting] = pinned_pieces(pieces, waiting);
         attacks.begin::<WhiteSide>(pieces, pawns);
         attacks.begin::<BlackSide>(pieces, pawns);
         attacks
@@ -58,7 +63,6 @@ impl Attacks {
         self.any[S::US] = pawn_attacks | king_attacks;
         self.twice[S::US] = pawns.double_attacks[S::US] | (pawn_attacks & king_attacks);
         self.king_ring[S::US] = ring(king) & !pawns.double_attacks[S::US];
-        self.pinned[S::US] = pinned_pieces::<S>(pieces);
 
         let own = pieces.pawns(S::US);
         let stuck = own & (S::backward(pieces.occupied) | S::rank_squares(1) | S::rank_squares(2));
@@ -103,14 +107,13 @@ fn ring(king: Square) -> Bitboard {
     Bitboard(0x0007_0707 << (8 * bottom + left))
 }
 
-/// Pieces of `S` that alone stand between their king and an enemy slider.
+/// Pieces of a colour that alone stand between their king and an enemy slider.
 #[inline(always)]
-pub fn pinned_pieces<S: Side>(pieces: &Pieces) -> Bitboard {
-    let king = pieces.king[S::US];
-    let queens = pieces.queens(S::THEM);
-    let rooks = attacks::rook_attacks(king, Bitboard::EMPTY) & (pieces.rooks(S::THEM) | queens);
-    let bishops =
-        attacks::bishop_attacks(king, Bitboard::EMPTY) & (pieces.bishops(S::THEM) | queens);
+pub fn pinned_pieces(pieces: &Pieces, color: usize) -> Bitboard {
+    let (king, enemy) = (pieces.king[color], color ^ 1);
+    let queens = pieces.queens(enemy);
+    let rooks = straights(king) & (pieces.rooks(enemy) | queens);
+    let bishops = diagonals(king) & (pieces.bishops(enemy) | queens);
     let mut pinned = Bitboard::EMPTY;
     for sniper in rooks | bishops {
         let between = attacks::between(king, sniper) & pieces.occupied;
@@ -118,7 +121,7 @@ pub fn pinned_pieces<S: Side>(pieces: &Pieces) -> Bitboard {
             pinned |= between;
         }
     }
-    pinned & pieces.all[S::US]
+    pinned & pieces.all[color]
 }
 
 /// The part of the board a king's safety is decided in: his wing, or the central files.

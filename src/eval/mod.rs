@@ -9,7 +9,8 @@
 //! - `terms.rs` is the list: every term, its bounds, its meaning, its family
 //! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
 //! - `sink.rs` has the readings and the one function that blends phases and scales endings
-//! - `board.rs`, `attacks.rs` know where the pieces are and what they attack
+//! - `board.rs`, `attacks.rs` know where the pieces are and what they attack, `geometry.rs` what
+//!   the empty board tells
 //! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
 //!   `passed`, `space`, `initiative`, `endgame`, `papers`
 //! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
@@ -54,6 +55,7 @@ mod attacks;
 mod board;
 mod endgame;
 mod explain;
+mod geometry;
 mod initiative;
 mod king;
 mod kpk;
@@ -202,8 +204,9 @@ fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     }
 }
 
-/// Families that need to know who attacks what.
-const ON_ATTACKS: [Family; 5] = [
+/// Families that need to know who attacks what, or are reported piece by piece on the way.
+const ON_ATTACKS: [Family; 6] = [
+    Family::Squares,
     Family::Pieces,
     Family::King,
     Family::Threats,
@@ -219,10 +222,6 @@ fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut im
         material::report::<WhiteSide>(pieces, sink);
         material::report::<BlackSide>(pieces, sink);
         sink.add(position.turn(), term::tempo(), 1);
-    }
-    if sink.wants(Family::Squares) {
-        squares::report::<WhiteSide>(pieces, sink);
-        squares::report::<BlackSide>(pieces, sink);
     }
     if ON_ATTACKS.iter().any(|family| sink.wants(*family)) {
         report_attacks(position, pieces, pawns, sink);
@@ -250,7 +249,7 @@ fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut im
 #[inline(always)]
 fn report_attacks(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     let castles = position.castles();
-    let mut attacks = Attacks::new(pieces, pawns);
+    let mut attacks = Attacks::new(position, pieces, pawns);
     pieces::report::<WhiteSide>(pieces, pawns, castles, &mut attacks, sink);
     pieces::report::<BlackSide>(pieces, pawns, castles, &mut attacks, sink);
     if sink.wants(Family::King) {
@@ -268,7 +267,7 @@ fn report_attacks(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink:
         passed::report::<BlackSide>(pieces, pawns, &attacks, position.turn(), sink);
     }
     if sink.wants(Family::Space) {
-        space::report::<WhiteSide>(pieces, &attacks, sink);
-        space::report::<BlackSide>(pieces, &attacks, sink);
+        space::report::<WhiteSide>(pieces, pawns, &attacks, sink);
+        space::report::<BlackSide>(pieces, pawns, &attacks, sink);
     }
 }

@@ -19,7 +19,7 @@ pub fn legal_moves<S: Side>(position: &Position, pieces: &Pieces) -> i32 {
         None if checkers.any() => return steps,
         None => Bitboard::FULL,
     };
-    let pinned = pinned_pieces::<S>(pieces);
+    let pinned = pinned_pieces(pieces, S::US);
     let free = |square: Square| {
         if pinned.contains(square) {
             attacks::ray(king, square) & targets

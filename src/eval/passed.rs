@@ -4,6 +4,7 @@ use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::attacks::Attacks;
 use super::board::{Pieces, Side, beside, count, edge_distance};
+use super::geometry::distance;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
 use super::terms::term;
@@ -60,8 +61,8 @@ fn kings<S: Side>(pawn: Square, rank: usize, pieces: &Pieces, sink: &mut impl Si
     let Some(next) = S::forward(Bitboard::from_square(pawn)).first() else {
         return;
     };
-    let own = pieces.king[S::US].distance(next) as usize;
-    let enemy = pieces.king[S::THEM].distance(next) as usize;
+    let own = distance(pieces.king[S::US], next);
+    let enemy = distance(pieces.king[S::THEM], next);
     sink.add(S::COLOR, term::passed_own_king(own), eagerness);
     sink.add(S::COLOR, term::passed_enemy_king(enemy), eagerness);
 }

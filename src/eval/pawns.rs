@@ -19,6 +19,9 @@ pub struct PawnFacts {
     /// Squares the pawns attack or could attack by advancing.
     pub span: [Bitboard; 2],
     pub passed: [Bitboard; 2],
+    /// Squares behind the pawns, and behind the passed ones, as their side sees it.
+    pub behind: [Bitboard; 2],
+    pub behind_passed: [Bitboard; 2],
     /// Files with at least one pawn of the colour.
     pub files: [Bitboard; 2],
 }
@@ -41,7 +44,9 @@ impl PawnFacts {
         self.span[S::US] = S::pawn_attacks(S::forward_fill(own));
         self.files[S::US] = files_of(own);
         let stopped = S::Them::ahead(enemy);
-        self.passed[S::US] = own & !stopped & !beside(stopped) & !S::behind(own);
+        self.behind[S::US] = S::behind(own);
+        self.passed[S::US] = own & !stopped & !beside(stopped) & !self.behind[S::US];
+        self.behind_passed[S::US] = S::behind(self.passed[S::US]);
     }
 
     #[inline(always)]

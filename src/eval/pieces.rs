@@ -8,9 +8,11 @@
 use shakmaty::{Bitboard, Castles, Role, Square, attacks};
 
 use super::attacks::Attacks;
-use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
+use super::board::{CENTRE_FILES, Pieces, Side, count};
+use super::geometry::{diagonals, distance, straights, way_to_centre};
 use super::pawns::PawnFacts;
 use super::sink::Sink;
+use super::squares;
 use super::terms::term;
 
 /// What every piece of a side is measured against.
@@ -21,6 +23,8 @@ struct Ground {
     holes: Bitboard,
     /// Holes guarded by an own pawn.
     outposts: Bitboard,
+    /// What turns the tables of squares.
+    mirror: usize,
 }
 
 #[inline(always)]
@@ -37,6 +41,7 @@ pub fn report<S: Side>(
         enemy_king: attacks::king_attacks(pieces.king[S::THEM]),
         holes,
         outposts: holes & pawns.attacks[S::US],
+        mirror: squares::mirror(pieces.king[S::US]),
     };
     knights::<S>(pieces, &ground, attacks, sink);
     bishops::<S>(pieces, &ground, attacks, sink);
@@ -71,9 +76,10 @@ fn knights<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
         let attacked = unpinned::<S>(square, attacks::knight_attacks(square), pieces, attacks);
         attacks.enter::<S>(Role::Knight, attacked, ground.enemy_king);
         let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        squares::report::<S>(square, ground.mirror, term::knight_square, sink);
         sink.add(S::COLOR, term::knight_mobility(mobility), 1);
-        let distance = square.distance(king) as usize;
-        sink.add(S::COLOR, term::knight_king_distance(distance), 1);
+        let steps = distance(king, square);
+        sink.add(S::COLOR, term::knight_king_distance(steps), 1);
 
         let reach = (attacked & ground.outposts & !pieces.all[S::US]).any();
         let settled = ground.outposts.contains(square);
@@ -100,11 +106,12 @@ fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
         attacks.enter::<S>(Role::Bishop, attacked, ground.enemy_king);
         let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        squares::report::<S>(square, ground.mirror, term::bishop_square, sink);
         sink.add(S::COLOR, term::bishop_mobility(mobility), 1);
         let trapped = mobility == 0 && S::rank(square) > 0;
         sink.add(S::COLOR, term::bishop_trapped(), i32::from(trapped));
-        let distance = square.distance(king) as usize;
-        sink.add(S::COLOR, term::bishop_king_distance(distance), 1);
+        let steps = distance(king, square);
+        sink.add(S::COLOR, term::bishop_king_distance(steps), 1);
 
         let reach = (attacked & ground.outposts & !pieces.all[S::US]).any();
         let settled = ground.outposts.contains(square);
@@ -114,11 +121,11 @@ fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
             i32::from(reach && !settled),
         );
 
-        let centre = attacks::bishop_attacks(square, own | enemy) & CENTRE;
+        let in_the_way = way_to_centre(square) & (own | enemy | Bitboard::from_square(square));
         sink.add(
             S::COLOR,
             term::bishop_long_diagonal(),
-            i32::from(centre.more_than_one()),
+            i32::from(in_the_way.is_empty()),
         );
 
         let colour = if Bitboard::DARK_SQUARES.contains(square) {
@@ -132,11 +139,10 @@ fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
             term::bishop_bad_blocked(),
             count(blocked & colour),
         );
-        let diagonals = attacks::bishop_attacks(square, Bitboard::EMPTY);
         sink.add(
             S::COLOR,
             term::bishop_xray_pawns(),
-            count(diagonals & enemy),
+            count(diagonals(square) & enemy),
         );
     }
     let settled = pieces.bishops(S::US) & ground.outposts;
@@ -166,6 +172,7 @@ fn rooks<S: Side>(
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
         attacks.enter::<S>(Role::Rook, attacked, ground.enemy_king);
         let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        squares::report::<S>(square, ground.mirror, term::rook_square, sink);
         sink.add(S::COLOR, term::rook_mobility(mobility), 1);
 
         let file = square.to_u32() & 7;
@@ -189,7 +196,7 @@ fn rook_files<S: Side>(
 ) {
     let rooks = pieces.rooks(S::US);
     let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
-    let behind_own = S::behind(pieces.pawns(S::US));
+    let behind_own = pawns.behind[S::US];
     sink.add(
         S::COLOR,
         term::rook_open_file(),
@@ -229,9 +236,9 @@ fn rook_files<S: Side>(
 
     let guarded = rooks & attacks.by(S::US, Role::Rook);
     sink.add(S::COLOR, term::rook_connected(), count(guarded));
-    let behind_passer = rooks & S::behind(pawns.passed[S::US]);
+    let behind_passer = rooks & pawns.behind_passed[S::US];
     sink.add(S::COLOR, term::rook_behind_passer(), count(behind_passer));
-    let behind_enemy = rooks & S::Them::behind(pawns.passed[S::THEM]);
+    let behind_enemy = rooks & pawns.behind_passed[S::THEM];
     sink.add(
         S::COLOR,
         term::rook_behind_enemy_passer(),
@@ -255,6 +262,7 @@ fn queens<S: Side>(
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
         attacks.enter::<S>(Role::Queen, attacked, ground.enemy_king);
         let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
+        squares::report::<S>(square, ground.mirror, term::queen_square, sink);
         sink.add(S::COLOR, term::queen_mobility(mobility.min(27)), 1);
         let exposed = is_exposed::<S>(square, pieces);
         sink.add(S::COLOR, term::queen_exposed(), i32::from(exposed));
@@ -273,8 +281,8 @@ fn queens<S: Side>(
 /// Whether an enemy bishop or rook looks at the queen through a single piece.
 #[inline(always)]
 fn is_exposed<S: Side>(queen: Square, pieces: &Pieces) -> bool {
-    let straight = attacks::rook_attacks(queen, Bitboard::EMPTY) & pieces.rooks(S::THEM);
-    let diagonal = attacks::bishop_attacks(queen, Bitboard::EMPTY) & pieces.bishops(S::THEM);
+    let straight = straights(queen) & pieces.rooks(S::THEM);
+    let diagonal = diagonals(queen) & pieces.bishops(S::THEM);
     (straight | diagonal).into_iter().any(|sniper| {
         let between = attacks::between(queen, sniper) & pieces.occupied;
         between.any() && !between.more_than_one()

@@ -6,15 +6,21 @@ use shakmaty::Role;
 
 use super::attacks::Attacks;
 use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
+use super::pawns::PawnFacts;
 use super::sink::Sink;
 use super::terms::term;
 
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+pub fn report<S: Side>(
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    attacks: &Attacks,
+    sink: &mut impl Sink,
+) {
     let own = pieces.pawns(S::US);
     let camp = CENTRE_FILES & (S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3));
     let safe = camp & !own & !attacks.by(S::THEM, Role::Pawn);
-    let behind = safe & S::behind(own) & !attacks.any[S::THEM];
+    let behind = safe & pawns.behind[S::US] & !attacks.any[S::THEM];
     let officers = (count(pieces.officers(S::US)) as usize).min(7);
     sink.add(S::COLOR, term::space_safe(officers), count(safe));
     sink.add(S::COLOR, term::space_behind_pawns(officers), count(behind));

@@ -4,46 +4,40 @@
 //! stands on the left, so one table serves both castlings and knows the king's side of the
 //! board from the other.
 
-use shakmaty::{Bitboard, Square};
+use shakmaty::Square;
 
 use super::board::{Pieces, Side};
 use super::sink::Sink;
 use super::terms::{Term, term};
 
+/// Reports pawns and king.
 #[inline(always)]
 pub fn report_structure<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     let king = pieces.king[S::US];
     let mirror = mirror(king);
-    add::<S>(pieces.pawns(S::US), mirror, term::pawn_square, sink);
+    for pawn in pieces.pawns(S::US) {
+        report::<S>(pawn, mirror, term::pawn_square, sink);
+    }
     let cell = diagram_cell::<S>(king) ^ mirror;
     sink.add(S::COLOR, term::king_square((cell >> 3) * 4 + (cell & 3)), 1);
 }
 
-#[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
-    let mirror = mirror(pieces.king[S::US]);
-    add::<S>(pieces.knights(S::US), mirror, term::knight_square, sink);
-    add::<S>(pieces.bishops(S::US), mirror, term::bishop_square, sink);
-    add::<S>(pieces.rooks(S::US), mirror, term::rook_square, sink);
-    add::<S>(pieces.queens(S::US), mirror, term::queen_square, sink);
-}
-
 /// What turns the tables over for a king on the left half.
 #[inline(always)]
-fn mirror(king: Square) -> usize {
+pub fn mirror(king: Square) -> usize {
     if king.to_usize() & 4 == 0 { 7 } else { 0 }
 }
 
+/// Reports one piece in the table of its kind. `pieces.rs` does so on its own walk over the
+/// pieces: a second one would cost more than the tables.
 #[inline(always)]
-fn add<S: Side>(
-    squares: Bitboard,
+pub fn report<S: Side>(
+    square: Square,
     mirror: usize,
     table: impl Fn(usize) -> Term,
     sink: &mut impl Sink,
 ) {
-    for square in squares {
-        sink.add(S::COLOR, table(diagram_cell::<S>(square) ^ mirror), 1);
-    }
+    sink.add(S::COLOR, table(diagram_cell::<S>(square) ^ mirror), 1);
 }
 
 /// Tables begin with the eighth rank, as diagrams do.
