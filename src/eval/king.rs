@@ -178,7 +178,7 @@ impl Dangers {
             - 4 * i32::from(self.knight_defender)
             - 26 * i32::from(!self.enemy_queen)
             - 8;
-        (units / 2).clamp(0, 63) as usize
+        (units.clamp(0, 127) / 2) as usize
     }
 
     #[inline(always)]

@@ -1,6 +1,8 @@
 //! What is on the board: piece values, pairs, how pieces get on with the number of pawns, and
 //! the right to move.
 
+use shakmaty::Role;
+
 use super::board::{Pieces, Side, count};
 use super::sink::{Frame, Sink};
 use super::terms::term;
@@ -33,6 +35,28 @@ pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
         term::queen_against_pieces(opponents.min(8)),
         queens,
     );
+}
+
+/// A key that tells the numbers of all pieces; six bits hold whatever a board can.
+#[inline(always)]
+pub fn key(pieces: &Pieces) -> u64 {
+    const KINDS: [Role; 5] = [
+        Role::Pawn,
+        Role::Knight,
+        Role::Bishop,
+        Role::Rook,
+        Role::Queen,
+    ];
+    let mut numbers = 0;
+    for color in 0..2 {
+        for role in KINDS {
+            numbers = numbers << 6 | pieces.of_role(color, role).0.count_ones() as u64;
+        }
+    }
+    // Both steps can be undone, so no two balances share a key; they bring all the numbers
+    // into the low bits, which find the slot.
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    u64::swap_bytes(numbers.wrapping_mul(SPREAD))
 }
 
 /// How much of the middlegame is left, by the officers on the board.

@@ -14,7 +14,7 @@
 //! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
 //!   `passed`, `space`, `initiative`, `endgame`, `papers`
 //! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
-//!   `pawn_cache.rs` remembers what pawns and kings decide
+//!   `cache.rs` remembers what pawns and kings decide, and material
 //!
 //! # Adding a term takes three lines
 //!
@@ -53,6 +53,7 @@
 
 mod attacks;
 mod board;
+mod cache;
 mod endgame;
 mod explain;
 mod geometry;
@@ -63,7 +64,6 @@ mod material;
 mod moves;
 mod papers;
 mod passed;
-mod pawn_cache;
 mod pawns;
 mod pieces;
 mod sink;
@@ -81,8 +81,8 @@ use std::time::Instant;
 use crate::position::Position;
 use attacks::Attacks;
 use board::{BlackSide, Pieces, WhiteSide};
+use cache::{Material, MaterialCache, Structure, StructureCache};
 use explain::Explainer;
-use pawn_cache::PawnCache;
 use pawns::PawnFacts;
 use sink::{Recorder, Scorer, Sink};
 
@@ -95,7 +95,8 @@ pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
 /// An evaluation with its caches: one per search thread.
 pub struct Evaluator {
     weights: Arc<Weights>,
-    pawns: PawnCache,
+    structures: StructureCache,
+    material: MaterialCache,
 }
 
 impl Evaluator {
@@ -103,7 +104,8 @@ impl Evaluator {
         kpk::prepare();
         Evaluator {
             weights,
-            pawns: PawnCache::new(),
+            structures: StructureCache::new(),
+            material: MaterialCache::new(),
         }
     }
 
@@ -116,16 +118,31 @@ impl Evaluator {
     #[inline]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
         let pieces = Pieces::of(position);
+        let weights = &*self.weights;
         let key = position.keys().pawns_and_kings(pieces.king);
-        let entry = self.pawns.probe(key, &pieces, &self.weights);
-        let mut scorer = Scorer::starting_at(entry.sum, entry.complexity, &self.weights);
-        let frame = report(position, &pieces, &entry.facts, &mut scorer);
+        let compute = || Structure::of(&pieces, weights);
+        let structure = self.structures.probe(key, compute);
+        let compute = || Material::of(&pieces, weights);
+        let material = self.material.probe(material::key(&pieces), compute);
+
+        let mut scorer = Scorer::new(weights);
+        scorer.sum += structure.sum;
+        scorer.sum += material.sum;
+        scorer.complexity += structure.complexity;
+        let frame = report(
+            position,
+            &pieces,
+            &structure.facts,
+            material.phase,
+            &mut scorer,
+        );
         scorer.finish(&frame)
     }
 
     /// Forgets what is cached.
     pub fn clear(&mut self) {
-        self.pawns = PawnCache::new();
+        self.structures = StructureCache::new();
+        self.material = MaterialCache::new();
     }
 }
 
@@ -177,10 +194,20 @@ fn report_all(position: &Position, sink: &mut impl Sink) -> Frame {
     let pieces = Pieces::of(position);
     let pawns = PawnFacts::of(&pieces);
     report_structure(&pieces, &pawns, sink);
-    report(position, &pieces, &pawns, sink)
+    report_material(&pieces, sink);
+    report(position, &pieces, &pawns, material::phase(&pieces), sink)
 }
 
-/// What pawns and kings decide without the other pieces: a cache may know it already.
+/// What the number of pieces of each kind decides: a cache may know it already.
+#[inline(always)]
+fn report_material(pieces: &Pieces, sink: &mut impl Sink) {
+    if sink.wants(Family::Material) {
+        material::report::<WhiteSide>(pieces, sink);
+        material::report::<BlackSide>(pieces, sink);
+    }
+}
+
+/// What pawns and kings decide without the other pieces: a cache may know this, too.
 #[inline(always)]
 fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     if sink.wants(Family::Pawns) {
@@ -215,12 +242,16 @@ const ON_ATTACKS: [Family; 6] = [
 ];
 
 /// The table of contents: every family reports both sides, but for what [`report_structure`]
-/// has reported.
+/// and [`report_material`] have reported.
 #[inline(always)]
-fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) -> Frame {
+fn report(
+    position: &Position,
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    phase: i32,
+    sink: &mut impl Sink,
+) -> Frame {
     if sink.wants(Family::Material) {
-        material::report::<WhiteSide>(pieces, sink);
-        material::report::<BlackSide>(pieces, sink);
         sink.add(position.turn(), term::tempo(), 1);
     }
     if ON_ATTACKS.iter().any(|family| sink.wants(*family)) {
@@ -239,7 +270,7 @@ fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut im
         papers::report(position, pieces, pawns, sink);
     }
     Frame {
-        phase: material::phase(pieces),
+        phase,
         scale,
         turn: position.turn(),
     }

@@ -122,16 +122,6 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// A scorer that has summed something already.
-    #[inline]
-    pub fn starting_at(sum: Packed, complexity: Packed, weights: &'a Weights) -> Scorer<'a> {
-        Scorer {
-            weights,
-            sum,
-            complexity,
-        }
-    }
-
     /// The score in centipawns, seen by the side to move.
     #[inline]
     pub fn finish(&self, frame: &Frame) -> i32 {
