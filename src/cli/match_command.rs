@@ -118,7 +118,12 @@ impl Arguments {
         if let Err(error) = ctrlc::set_handler(move || flag.store(true, Relaxed)) {
             log::warn!("Ctrl-C is not handled: {error}");
         }
-        let mut display = Display::new(&tournament, &self.conditions(), finished.len(), self.quiet);
+        let mut display = Display::new(
+            &tournament,
+            &self.conditions(&tournament),
+            finished.len(),
+            self.quiet,
+        );
         let conclusion = tournament.run(journal, finished, &mut display, &stop)?;
         display.close();
         self.print(&tournament, &conclusion);
@@ -203,17 +208,24 @@ impl Arguments {
     }
 
     /// Limits and openings in a few words.
-    fn conditions(&self) -> String {
-        let pace = self.pace().unwrap_or_default();
-        let book = match &self.openings {
-            Some(file) => file
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            None => "own openings".to_owned(),
+    fn conditions(&self, tournament: &Tournament) -> String {
+        let mut own = tournament
+            .contestants
+            .iter()
+            .map(|contestant| contestant.pace);
+        let limits = if own.all(|pace| !pace.is_empty()) {
+            "limits of their own".to_owned()
+        } else {
+            tournament.pace.to_string()
         };
-        format!("{pace}, {book}")
+        let book = match &self.openings {
+            Some(file) => {
+                let name = file.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            }
+            None => "Finch's openings".to_owned(),
+        };
+        format!("{limits}, {book}")
     }
 
     fn print(&self, tournament: &Tournament, conclusion: &Conclusion) {
@@ -226,7 +238,7 @@ impl Arguments {
         let sprt = tournament.sprt.as_ref();
         println!(
             "{}",
-            scoreboard::table(&names, &self.conditions(), standings, sprt)
+            scoreboard::table(&names, &self.conditions(tournament), standings, sprt)
         );
         for line in scoreboard::faults(&names, standings) {
             println!("{line}");

@@ -260,9 +260,9 @@ mod tests {
         let weights = Arc::new(Weights::default());
         let make = |seed, threads| {
             let wanted = Wanted {
-                count: 6,
+                count: 3,
                 seed,
-                nodes: 2_000,
+                nodes: 500,
                 longest: 7,
                 threads,
                 ..Wanted::default()

@@ -233,7 +233,7 @@ impl Sample {
 
 /// The rating difference at which a player is expected to score so much.
 pub fn elo(score: f64) -> f64 {
-    -400.0 * (1.0 / score - 1.0).log10()
+    400.0 * (score / (1.0 - score)).log10()
 }
 
 /// The inverse of [`elo`].
