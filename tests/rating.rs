@@ -374,6 +374,18 @@ fn a_clean_sweep_is_finite_with_virtual_draws() {
 }
 
 #[test]
+fn a_ladder_without_draws_places_its_climber() {
+    let mut list = games("finch", "easy", 4, 0, 0);
+    list.extend(games("finch", "hard", 0, 0, 4));
+    let settings = Settings {
+        anchors: vec![("easy".to_owned(), 1400.0), ("hard".to_owned(), 2000.0)],
+        ..Settings::default()
+    };
+    let ratings = rate(&list, &settings).unwrap();
+    close(elo_of(&ratings, "finch"), 1700.0, 0.01);
+}
+
+#[test]
 fn groups_that_never_met_are_reported() {
     let mut list = games("a", "b", 3, 1, 1);
     list.extend(games("c", "d", 1, 1, 3));

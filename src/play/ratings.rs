@@ -133,37 +133,35 @@ pub fn rate(games: &[PlayedGame], settings: &Settings) -> Result<Ratings, Rating
     Ok(tally.ratings(&fit, &anchors, settings, disconnected))
 }
 
-/// Held anchors are given on the printed scale, which itself depends on the fitted share of
-/// draws: fit, rescale, and fit again until both agree.
+/// Several anchors are given on the printed scale, which depends on the draw threshold: that is
+/// found first, with one anchor only, and then held.
 fn fit(
     tally: &Tally,
     anchors: &[(usize, f64)],
     settings: &Settings,
 ) -> Result<Parameters, RatingError> {
-    let reference = anchors.first().map_or(0.0, |(_, elo)| *elo);
-    let mut scale = settings.draw_elo.map_or(1.0, |draw| scale(draw * NATURAL));
-    let mut fitted = None;
-    for _ in 0..20 {
-        let held = anchors
-            .iter()
-            .map(|(player, elo)| (*player, (elo - reference) * NATURAL / scale))
-            .collect();
-        let problem = Problem {
-            players: tally.names.len(),
-            encounters: &tally.encounters,
-            held,
-            advantage: settings.white_advantage.map(|elo| elo * NATURAL),
-            draw: settings.draw_elo.map(|elo| elo * NATURAL),
-        };
-        let parameters = problem.solve().ok_or(RatingError::Unbounded)?;
-        let before = std::mem::replace(&mut scale, self::scale(parameters.draw));
-        let settled = (before - scale).abs() < 1e-7 || anchors.len() < 2;
-        fitted = Some(parameters);
-        if settled {
-            break;
-        }
-    }
-    fitted.ok_or(RatingError::Unbounded)
+    let mut problem = Problem {
+        players: tally.names.len(),
+        encounters: &tally.encounters,
+        held: anchors
+            .first()
+            .map(|(player, _)| (*player, 0.0))
+            .into_iter()
+            .collect(),
+        advantage: settings.white_advantage.map(|elo| elo * NATURAL),
+        draw: settings.draw_elo.map(|elo| elo * NATURAL),
+    };
+    let free = problem.solve().ok_or(RatingError::Unbounded)?;
+    let [(_, reference), _, ..] = anchors else {
+        return Ok(free);
+    };
+    let unit = scale(free.draw) / NATURAL;
+    problem.draw = Some(free.draw);
+    problem.held = anchors
+        .iter()
+        .map(|(player, elo)| (*player, (elo - reference) / unit))
+        .collect();
+    problem.solve().ok_or(RatingError::Unbounded)
 }
 
 /// How steep the expected score is at equality, compared with the logistic curve without draws.

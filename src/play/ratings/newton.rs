@@ -35,7 +35,7 @@ const RIDGE: f64 = 1e-9;
 /// Some 5,000 Elo: whoever gets there is on the way to infinity.
 const OUT_OF_BOUNDS: f64 = 30.0;
 const START_DRAW: f64 = 0.5;
-const SMALLEST_DRAW: f64 = 1e-6;
+const HALVINGS: usize = 50;
 
 /// Gradient and negated curvature, over ratings, then advantage, then draw threshold.
 struct Slope {
@@ -68,13 +68,7 @@ impl Problem<'_> {
             let longest = step
                 .iter()
                 .fold(0.0f64, |longest, part| longest.max(part.abs()));
-            let damping = (LONGEST_STEP / longest.max(LONGEST_STEP)).min(1.0);
-            for (index, part) in free.iter().zip(&step) {
-                at[*index] += damping * part;
-            }
-            if self.draw.is_none() && drawn {
-                at[draw] = at[draw].max(SMALLEST_DRAW);
-            }
+            at = self.climb(at, &free, &step, LONGEST_STEP / longest.max(LONGEST_STEP));
             if at.iter().any(|value| value.abs() > OUT_OF_BOUNDS) {
                 return None;
             }
@@ -83,6 +77,41 @@ impl Problem<'_> {
             }
         }
         None
+    }
+
+    /// Goes the step, or as much of it as leads upwards: Newton may overshoot the summit.
+    fn climb(&self, at: Vec<f64>, free: &[usize], step: &[f64], share: f64) -> Vec<f64> {
+        let height = self.likelihood(&at);
+        let mut share = share;
+        for _ in 0..HALVINGS {
+            let mut next = at.clone();
+            for (index, part) in free.iter().zip(step) {
+                next[*index] += share * part;
+            }
+            // Rounding hides rises smaller than this. What is not a number is not higher.
+            if self.likelihood(&next) >= height - 1e-9 * height.abs() {
+                return next;
+            }
+            share /= 2.0;
+        }
+        at
+    }
+
+    /// The logarithm of the likelihood, less the penalty.
+    fn likelihood(&self, at: &[f64]) -> f64 {
+        let (advantage, threshold) = (at[self.players], at[self.players + 1]);
+        let results = self.encounters.iter().map(|encounter| {
+            let edge = at[encounter.white] - at[encounter.black] + advantage;
+            let decided = (encounter.wins + encounter.draws) * log_logistic(edge - threshold)
+                + (encounter.losses + encounter.draws) * log_logistic(-edge - threshold);
+            let drawn = match encounter.draws {
+                0.0 => 0.0,
+                draws => draws * (2.0 * threshold + (-(-2.0 * threshold).exp_m1()).ln()),
+            };
+            decided + drawn
+        });
+        let sum: f64 = at[..self.players].iter().sum();
+        results.sum::<f64>() - self.penalty() * sum * sum / 2.0
     }
 
     /// The places of the parameters that may move.
@@ -200,6 +229,15 @@ impl Problem<'_> {
 
 fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
+}
+
+/// The logarithm of the logistic function, also where that function is nearly zero.
+fn log_logistic(x: f64) -> f64 {
+    if x < 0.0 {
+        x - x.exp().ln_1p()
+    } else {
+        -(-x).exp().ln_1p()
+    }
 }
 
 /// The lower triangle whose square is the matrix; `None` when it is not positive definite.
