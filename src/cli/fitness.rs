@@ -1,14 +1,22 @@
 //! `finch fitness moves`: how many of the masters' moves any weights find, or any engine.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, anyhow, ensure};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
+use shakmaty::ByColor;
 
 use crate::data::{self, Case, Selection, Source};
 use crate::eval::Weights;
-use crate::tune::fitness::{Quiescence, Searched, engine::Engine, refutation};
+use crate::play::Pace;
+use crate::play::contestant::PATIENCE;
+use crate::play::outside::{Engine, Outside};
+use crate::play::pace::Clocks;
+use crate::play::player::{Fault, Player, Situation};
+use crate::position::Game;
+use crate::tune::fitness::{Quiescence, Searched, refutation};
 use crate::tune::run::built_in_games;
 
 #[derive(Args)]
@@ -62,17 +70,9 @@ impl Arguments {
         ensure!(self.positions > 0, "--positions: at least 1");
         let cases = self.cases()?;
         if let Some(command) = &self.engine {
-            let mut engine = Engine::start(command, &self.option)?;
-            let mut solved = 0;
-            for case in &cases {
-                let played = engine.choice(&case.position, self.depth)?;
-                solved += usize::from(case.answers.contains(&played));
-            }
-            print_share(
-                &format!("{command} at depth {}", self.depth),
-                solved,
-                cases.len(),
-            );
+            let solved = self.solved_by_engine(command, &cases)?;
+            let name = format!("{command} at depth {}", self.depth);
+            print_share(&name, solved, cases.len());
         }
         if self.weights.is_empty() && self.engine.is_none() {
             let weights = Weights::default();
@@ -101,6 +101,38 @@ impl Arguments {
         let collection = data::collect(&sources, &selection)?;
         println!("{}", collection.tally.summary());
         Ok(collection.training)
+    }
+
+    /// Asks the engine in every position for its move.
+    fn solved_by_engine(&self, command: &str, cases: &[Case]) -> anyhow::Result<usize> {
+        let mut words = command.split_whitespace().map(str::to_owned);
+        let option = |text: &String| {
+            let (name, value) = text.split_once('=').unwrap_or((text, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        let mut engine = Outside::new(Engine {
+            command: words.next().context("--engine: no command")?,
+            arguments: words.collect(),
+            directory: None,
+            options: self.option.iter().map(option).collect(),
+            patience: PATIENCE,
+        });
+        let pace = Pace::depth(self.depth);
+        let clocks = Clocks::new(ByColor::new_with(|_| pace), Duration::ZERO);
+        let mut solved = 0;
+        for case in cases {
+            let situation = Situation {
+                game: &Game::new(case.position.clone()),
+                start: &case.position,
+                moves: &[],
+            };
+            let failed = |fault: Fault| anyhow!("{command}: {}", fault.detail);
+            engine.new_game(&case.position).map_err(failed)?;
+            let budget = clocks.budget(case.position.turn());
+            let thought = engine.think(&situation, &budget).map_err(failed)?;
+            solved += usize::from(case.answers.contains(&thought.m));
+        }
+        Ok(solved)
     }
 
     fn solved(&self, cases: &[Case], weights: &Weights) -> usize {

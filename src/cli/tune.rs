@@ -169,7 +169,7 @@ impl Arguments {
             let folder = folder.path().display();
             println!("interrupted; go on with: finch tune --resume {folder}");
         } else {
-            run::closing_match(preset, &outcome.best, &outcome.start)?;
+            print_closing_match(preset, outcome)?;
         }
         println!("weights: {}", best.display());
         println!("report: {}", folder.path().join("report.html").display());
@@ -182,6 +182,20 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+/// New weights against start weights, in games.
+fn print_closing_match(preset: &Preset, outcome: &Outcome) -> anyhow::Result<()> {
+    if let Some(score) = run::closing_match(preset, &outcome.best, &outcome.start)? {
+        println!(
+            "result against its start: {} wins, {} draws, {} losses; Elo {}",
+            score.wins,
+            score.draws,
+            score.losses,
+            score.elo()
+        );
+    }
+    Ok(())
 }
 
 /// What several runs of one command share.

@@ -114,6 +114,8 @@ pub struct RunSettings {
     pub checkpoint: u64,
     /// Games of the closing match between the result and the start; 0 plays none.
     pub closing_games: u32,
+    /// Nodes a move in the closing match.
+    pub closing_nodes: u64,
     /// The day it began, filled in by the run.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub started: String,
@@ -127,6 +129,7 @@ impl Default for RunSettings {
             threads: 0,
             checkpoint: 1,
             closing_games: 100,
+            closing_nodes: 2000,
             started: String::new(),
         }
     }
@@ -269,6 +272,9 @@ impl Preset {
         }
         if run.checkpoint == 0 {
             return complain("run.checkpoint", "must be at least 1");
+        }
+        if run.closing_nodes == 0 || run.closing_games > 1_000_000 {
+            return complain("run.closing_nodes", "a match needs nodes, and an end");
         }
         if run.threads > 4096 {
             return complain("run.threads", "more than 4096");

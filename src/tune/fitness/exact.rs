@@ -2,7 +2,7 @@
 
 use shakmaty::{Move, MoveList};
 
-use super::quiescence::{Expansion, INFINITE, MATE, Quiescence, Scores, expand, moves_in_order};
+use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::eval::{Weights, evaluate_uncached};
 use crate::position::Position;
 
@@ -43,16 +43,14 @@ impl<'a> Searched<'a> {
         mut alpha: i32,
         beta: i32,
     ) -> i32 {
-        let (stands, moves) = match expand(position, last, ply, self.settings) {
-            Expansion::Mated => return ply as i32 - MATE,
-            Expansion::Stalemate => return 0,
-            Expansion::Inner { stands, moves } => (stands, moves),
+        let (standing, moves) = expand(position, last, ply, self.settings);
+        let mut best = match standing {
+            Standing::Mated => return ply as i32 - MATE,
+            Standing::Stalemate => return 0,
+            Standing::InCheck => -INFINITE,
+            Standing::Quiet => evaluate_uncached(position, self.weights),
         };
-        let mut best = -INFINITE;
-        if stands {
-            best = evaluate_uncached(position, self.weights);
-            alpha = alpha.max(best);
-        }
+        alpha = alpha.max(best);
         for m in moves {
             if best >= beta {
                 break;

@@ -4,7 +4,6 @@
 //! nothing of chess: they ask for numbers, and, where the fitness has one, for a slope. A new
 //! fitness is a file here and a line in [`settings`](super::preset).
 
-pub mod engine;
 mod exact;
 mod likelihood;
 pub mod mentor;

@@ -40,31 +40,34 @@ pub const MATE: i32 = 30_000;
 pub const INFINITE: i32 = 32_000;
 
 /// What a position of the quiescence search is.
-pub enum Expansion {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
     Mated,
     Stalemate,
-    /// The evaluation counts if nothing better is found (not in check), and these moves are
-    /// tried.
-    Inner {
-        stands: bool,
-        moves: MoveList,
-    },
+    /// Something must be done about it: the evaluation does not count.
+    InCheck,
+    /// The evaluation counts if nothing better is found.
+    Quiet,
 }
 
-/// What follows the move that led to `position`; `ply` is 0 after the move that is judged.
-pub fn expand(position: &Position, last: Move, ply: u32, settings: Quiescence) -> Expansion {
+/// What `position` is after the move `last`, and the moves to try in it; `ply` is 0 after the
+/// move that is judged.
+pub fn expand(
+    position: &Position,
+    last: Move,
+    ply: u32,
+    settings: Quiescence,
+) -> (Standing, MoveList) {
     if ply == 0 && !position.in_check() && !movegen::has_legal_move(position) {
-        return Expansion::Stalemate;
+        return (Standing::Stalemate, MoveList::new());
     }
     if position.in_check() && ply < settings.captures {
         let moves = in_order(movegen::legal_moves(position));
-        return match moves.is_empty() {
-            true => Expansion::Mated,
-            false => Expansion::Inner {
-                stands: false,
-                moves,
-            },
+        let standing = match moves.is_empty() {
+            true => Standing::Mated,
+            false => Standing::InCheck,
         };
+        return (standing, moves);
     }
     let mut moves = MoveList::new();
     if ply < settings.plies {
@@ -84,10 +87,7 @@ pub fn expand(position: &Position, last: Move, ply: u32, settings: Quiescence) -
             }
         });
     }
-    Expansion::Inner {
-        stands: true,
-        moves: in_order(moves),
-    }
+    (Standing::Quiet, in_order(moves))
 }
 
 /// Great victims first, taken by small pieces: only speed depends on it.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use shakmaty::{Color, Move};
 
-use super::quiescence::{Expansion, INFINITE, MATE, Quiescence, Scores, expand, moves_in_order};
+use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::data::Case;
 use crate::eval::{Family, Frame, Packed, Totals, Trace, Weights, finish, trace_families};
 use crate::position::Position;
@@ -355,21 +355,16 @@ impl Growth<'_> {
     fn grow(&mut self, position: &Position, last: Move, ply: u32) -> Option<()> {
         let place = self.nodes.len();
         self.nodes.push(Node { end: 0, leaf: 0 });
-        let leaf = match expand(position, last, ply, self.builder.settings) {
-            Expansion::Mated => MATED,
-            Expansion::Stalemate => STALEMATE,
-            Expansion::Inner { stands, moves } => {
-                let leaf = if stands {
-                    self.leaf(position)?
-                } else {
-                    IN_CHECK
-                };
-                for m in moves {
-                    self.grow(&position.after(m), m, ply + 1)?;
-                }
-                leaf
-            }
+        let (standing, moves) = expand(position, last, ply, self.builder.settings);
+        let leaf = match standing {
+            Standing::Mated => MATED,
+            Standing::Stalemate => STALEMATE,
+            Standing::InCheck => IN_CHECK,
+            Standing::Quiet => self.leaf(position)?,
         };
+        for m in moves {
+            self.grow(&position.after(m), m, ply + 1)?;
+        }
         let end = u32::try_from(self.nodes.len()).ok()?;
         self.nodes[place] = Node { end, leaf };
         Some(())
