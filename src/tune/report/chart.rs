@@ -76,8 +76,13 @@ impl Chart<'_> {
         let x = extent(points().map(|point| point.0));
         let y = extent(points().map(|point| point.1).chain(banded));
         let margin = (y.1 - y.0) * 0.06;
+        let longest = self
+            .series
+            .iter()
+            .map(|series| series.label.chars().count());
+        let names = 20.0 + 7.5 * longest.max().unwrap_or(0) as f64;
         let (left, right) = if self.labelled {
-            (58.0, 110.0)
+            (58.0, names)
         } else {
             (42.0, 14.0)
         };

@@ -1,7 +1,6 @@
 //! Several runs on one page: the mean of each by generation, coloured by variant, and a table
 //! of each variant with its median run marked.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -14,10 +13,14 @@ const COLOURS: usize = 6;
 
 /// Draws the page of several runs into `out`. Runs in the same parent folder are one variant.
 pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError> {
-    let mut variants: BTreeMap<String, Vec<Told>> = BTreeMap::new();
+    let mut variants: Vec<(String, Vec<Told>)> = Vec::new();
     for path in folders {
         let told = Told::read(&Folder::open(path)?)?;
-        variants.entry(variant_name(path)).or_default().push(told);
+        let name = variant_name(path);
+        match variants.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, runs)) => runs.push(told),
+            None => variants.push((name, vec![told])),
+        }
     }
     let mut series = Vec::new();
     let mut tables = String::new();
