@@ -1,15 +1,13 @@
 //! Games become positions: filters, split, limits, and input of every sort of badness.
 
-mod support;
-
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::support::random_games;
 use finch::data::{Collection, DataError, Date, Outcomes, Selection, Side, Source, collect};
 use proptest::prelude::*;
 use shakmaty::Color;
-use support::random_games;
 use tempfile::TempDir;
 
 fn write(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {

@@ -1,13 +1,12 @@
 //! Tuning from outside: the trees agree with the search, the same seed gives the same weights
 //! whatever happens on the way, and what is wrong is said in one line.
 
-mod support;
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::random_games;
 use finch::data::{Case, Selection, Source, collect};
 use finch::random::{Purpose, stream};
 use finch::tune::fitness::{
@@ -16,7 +15,6 @@ use finch::tune::fitness::{
 use finch::tune::genome::Genome;
 use finch::tune::preset::Preset;
 use rand::RngExt;
-use support::random_games;
 use tempfile::TempDir;
 
 fn games(folder: &TempDir, count: usize, plies: usize, seed: u64) -> PathBuf {

@@ -1,10 +1,8 @@
 //! The UCI session, seen from outside: what GUIs and match runners send, and what people type.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Engine, field};
+use crate::common::{Engine, field};
 use finch::position::Game;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;

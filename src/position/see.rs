@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn king_does_not_capture_a_guarded_piece() {
         assert_worth("8/8/3k4/3p4/8/8/3R4/3RK3 w - -", "d2d5", 100);
-        assert_worth("3r4/8/3k4/3p4/8/8/3R4/3RK3 w - -", "d2d5", 100 - 500);
+        assert_worth("8/8/3k4/r2p4/8/8/3R4/3RK3 w - -", "d2d5", 100 - 500);
     }
 
     #[test]

@@ -204,7 +204,8 @@ fn ticks((low, high): (f64, f64), count: f64) -> Vec<f64> {
     let step = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|factor| factor * power)
-        .find(|step| *step >= rough)
+        // Rather a few ticks too many than half as many as wanted.
+        .find(|step| *step * 1.5 >= rough)
         .unwrap_or(10.0 * power);
     let first = (low / step).ceil() as i64;
     let last = (high / step).floor() as i64;

@@ -1,0 +1,16 @@
+//! Behaviour, seen from outside: one file per subject, one program for all of them, because each
+//! further program would be optimised as a whole once more.
+
+mod cli;
+mod common;
+mod data;
+mod eval;
+mod matches;
+mod papers;
+mod perft;
+mod rating;
+mod support;
+mod terms;
+mod tune;
+mod uci;
+mod weights;
