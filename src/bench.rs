@@ -10,7 +10,7 @@ use crate::position::{Game, Position};
 use crate::search::clock::Limits;
 use crate::search::{Control, Memory, Request, Search, Silent, Table};
 
-const DEPTH: i32 = 13;
+const DEPTH: i32 = 14;
 const HASH_MEBIBYTES: usize = 16;
 
 pub struct Benchmark {
@@ -37,16 +37,15 @@ pub fn positions() -> impl Iterator<Item = Position> {
         .filter_map(|fen| Position::from_fen(fen).ok())
 }
 
-/// Searches every position as if it were a new game, on this thread alone, unless `control`
-/// stops it.
+/// Searches the positions one after the other as those of one game, on this thread alone, unless
+/// `control` stops it.
 pub fn run(weights: &Arc<Weights>, control: &Control) -> Benchmark {
     let mut memory = Memory::new(weights.clone());
     let mut nodes = 0;
     let started = Instant::now();
     if let Ok(table) = Table::new(HASH_MEBIBYTES) {
         for position in positions() {
-            table.clear(1);
-            memory.clear();
+            table.next_search();
             let limits = Limits {
                 depth: Some(DEPTH),
                 ..Limits::default()

@@ -202,13 +202,13 @@ impl Picker {
     /// One step of a selection sort: most nodes end long before the list is sorted.
     fn pop_best(&mut self) -> Option<Move> {
         let rest = self.moves.get_mut(self.next..)?;
-        let (best, _) = rest.iter().enumerate().reduce(|best, other| {
-            if other.1.score > best.1.score {
-                other
-            } else {
-                best
+        let mut best = 0;
+        let mut best_score = rest.first()?.score;
+        for (place, scored) in rest.iter().enumerate().skip(1) {
+            if scored.score > best_score {
+                (best, best_score) = (place, scored.score);
             }
-        })?;
+        }
         rest.swap(0, best);
         self.next += 1;
         Some(rest[0].m)
