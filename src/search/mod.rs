@@ -7,7 +7,8 @@
 //! - [`threads`]: the pool, its jobs and its control flags
 //! - [`iterate`]: iterative deepening, aspiration windows, MultiPV, when to stop
 //! - [`negamax`]: the main search of one node; [`quiescence`]: captures until it is calm
-//! - [`pruning`], [`reduction`]: what not to search, and how deep to search the rest
+//! - [`shortcuts`], [`pruning`], [`reduction`]: what not to search, and how deep to search the rest
+//! - [`draws`]: draws by rule; [`learning`]: what a searched node teaches
 //! - [`ordering`], [`history`]: which move first, and what was learned about moves
 //! - [`table`], [`cuckoo`]: positions seen before
 //! - [`clock`], [`params`], [`score`]: time, constants, units
@@ -16,8 +17,10 @@
 
 pub mod clock;
 mod cuckoo;
+mod draws;
 pub mod history;
 mod iterate;
+mod learning;
 mod negamax;
 mod ordering;
 pub mod params;
@@ -25,6 +28,7 @@ mod pruning;
 mod quiescence;
 mod reduction;
 pub mod score;
+mod shortcuts;
 pub mod table;
 pub mod threads;
 

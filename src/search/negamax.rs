@@ -1,14 +1,13 @@
 //! One node of the main search: principal variation search with everything that makes it
 //! selective, in numbered steps.
 
-use arrayvec::ArrayVec;
 use shakmaty::{Move, Role, attacks};
 
-use super::cuckoo::upcoming_repetition;
-use super::history::{self, Context, Played};
+use super::history::{Context, Played};
+use super::learning::Tried;
 use super::ordering::{Picker, Stage, is_tactical};
 use super::reduction::{Circumstances, ONE_PLY};
-use super::score::{DRAW, INFINITE, MATE_IN_MAX, MAX_EVAL, MAX_PLY, is_mate, mate_in, mated_in};
+use super::score::{DRAW, INFINITE, MATE_IN_MAX, MAX_EVAL, is_mate, mate_in, mated_in};
 use super::table::{Bound, Entry};
 use super::{Search, params, pruning, reduction};
 use crate::position::movegen::{self, PackedMove};
@@ -41,24 +40,24 @@ impl NodeType for NonPv {
 }
 
 /// What is known of a node before its moves are searched.
-struct Node {
-    ply: usize,
-    depth: i32,
-    alpha: i32,
-    beta: i32,
-    cut_node: bool,
-    in_check: bool,
-    improving: bool,
+pub(super) struct Node {
+    pub(super) ply: usize,
+    pub(super) depth: i32,
+    pub(super) alpha: i32,
+    pub(super) beta: i32,
+    pub(super) cut_node: bool,
+    pub(super) in_check: bool,
+    pub(super) improving: bool,
     /// Evaluation as the evaluator gave it; `None` in check.
-    raw_eval: Option<i32>,
+    pub(super) raw_eval: Option<i32>,
     /// The same after correction; meaningless in check.
-    static_eval: i32,
+    pub(super) static_eval: i32,
     /// The best estimate: the static score or, where it says more, the table's.
-    estimate: i32,
-    entry: Option<Entry>,
-    table_move: Option<Move>,
-    table_pv: bool,
-    context: Context,
+    pub(super) estimate: i32,
+    pub(super) entry: Option<Entry>,
+    pub(super) table_move: Option<Move>,
+    pub(super) table_pv: bool,
+    pub(super) context: Context,
 }
 
 /// A move about to be searched.
@@ -179,65 +178,6 @@ impl Search<'_> {
             .is_some_and(|limit| nodes >= limit)
     }
 
-    /// Draws that need no search, and the lift of alpha where a repetition is in reach.
-    #[inline]
-    pub(super) fn settled(
-        &self,
-        position: &Position,
-        ply: usize,
-        alpha: &mut i32,
-        beta: i32,
-    ) -> Option<i32> {
-        if self.is_draw(position, ply) {
-            return Some(DRAW);
-        }
-        if ply >= MAX_PLY - 1 {
-            return Some(DRAW);
-        }
-        if *alpha < DRAW
-            && upcoming_repetition(position, &self.keys, self.reversible(position, ply), ply)
-        {
-            *alpha = DRAW;
-            if *alpha >= beta {
-                return Some(DRAW);
-            }
-        }
-        None
-    }
-
-    #[inline]
-    fn reversible(&self, position: &Position, ply: usize) -> usize {
-        (position.halfmoves() as usize).min(self.ply(ply).since_null)
-    }
-
-    fn is_draw(&self, position: &Position, ply: usize) -> bool {
-        if position.is_insufficient_material() {
-            return true;
-        }
-        // Mate on the hundredth ply is mate.
-        if position.halfmoves() >= 100 {
-            return !position.in_check() || movegen::has_legal_move(position);
-        }
-        self.is_repetition(position, ply)
-    }
-
-    /// Once within the search is enough; positions from before the root must have stood twice.
-    fn is_repetition(&self, position: &Position, ply: usize) -> bool {
-        let reversible = self.reversible(position, ply).min(self.keys.len());
-        let mut seen_before_root = false;
-        let mut distance = 4;
-        while distance <= reversible {
-            if self.keys[self.keys.len() - distance] == position.key() {
-                if distance < ply || seen_before_root {
-                    return true;
-                }
-                seen_before_root = true;
-            }
-            distance += 2;
-        }
-        false
-    }
-
     /// Gathers what is known about the node without searching it.
     fn assess<N: NodeType>(
         &mut self,
@@ -290,22 +230,6 @@ impl Search<'_> {
         (faded + correction).clamp(-MAX_EVAL, MAX_EVAL)
     }
 
-    /// A quiet move that left the opponent worse off than before was a good one.
-    fn judge_previous_move(&mut self, position: &Position, ply: usize, static_eval: i32) {
-        if ply == 0 {
-            return;
-        }
-        let previous = self.ply(ply - 1);
-        if let (Some((m, context)), Some(before)) = (previous.quiet, previous.static_eval) {
-            let limit = params::eval_history_limit();
-            let gain = -(before + static_eval) * params::eval_history_slope();
-            let bonus = gain.clamp(-limit, limit);
-            self.memory
-                .history
-                .update_squares(!position.turn(), m, &context, bonus);
-        }
-    }
-
     fn is_improving(&self, ply: usize, static_eval: i32) -> bool {
         let earlier = |plies: usize| {
             (ply >= plies)
@@ -315,111 +239,6 @@ impl Search<'_> {
         earlier(2)
             .or_else(|| earlier(4))
             .is_some_and(|before| static_eval > before)
-    }
-
-    /// Rules that decide a node without looking at its moves.
-    fn prune_node(&mut self, position: &Position, node: &Node) -> Option<i32> {
-        let &Node {
-            depth,
-            alpha,
-            beta,
-            estimate,
-            improving,
-            ..
-        } = node;
-        if pruning::razoring(depth, estimate, alpha) {
-            let score = self.quiescence::<NonPv>(position, node.ply, alpha, alpha + 1);
-            if score <= alpha {
-                return Some(score);
-            }
-        }
-        if !node.table_pv && pruning::reverse_futility(depth, improving, estimate, beta) {
-            return Some((estimate + beta) / 2);
-        }
-        self.try_null_move(position, node)
-            .or_else(|| self.probcut(position, node))
-    }
-
-    /// If passing still beats beta, a real move will. Zugzwang is guarded against by asking for
-    /// pieces and, at high depth, by a second search without null moves.
-    fn try_null_move(&mut self, position: &Position, node: &Node) -> Option<i32> {
-        let &Node {
-            ply,
-            depth,
-            beta,
-            estimate,
-            static_eval,
-            ..
-        } = node;
-        if node.context.answered[0] == Played::NOTHING
-            || ply < self.null_move_from
-            || !position.has_pieces(position.turn())
-            || !pruning::null_move(depth, estimate, static_eval, beta)
-        {
-            return None;
-        }
-        let reduced = depth - pruning::null_move_reduction(depth, estimate, beta);
-        let child = position.after_null();
-        self.table.prefetch(child.key());
-        self.descend(position, ply, Played::NOTHING, None, 0);
-        let score =
-            -self.negamax::<NonPv>(&child, ply + 1, -beta, -beta + 1, reduced, !node.cut_node);
-        self.keys.pop();
-        if self.aborted || score < beta {
-            return None;
-        }
-        // A mate by passing proves nothing but that beta holds.
-        let score = if is_mate(score) { beta } else { score };
-        if depth < params::null_move_verify_depth() || self.null_move_from > 0 {
-            return Some(score);
-        }
-        self.null_move_from = ply + (3 * reduced / 4).max(1) as usize;
-        let verified = self.negamax::<NonPv>(position, ply, beta - 1, beta, reduced, false);
-        self.null_move_from = 0;
-        (verified >= beta).then_some(score)
-    }
-
-    /// A good capture that beats beta by a margin at reduced depth would beat it at full depth.
-    fn probcut(&mut self, position: &Position, node: &Node) -> Option<i32> {
-        let &Node {
-            ply,
-            depth,
-            beta,
-            static_eval,
-            ..
-        } = node;
-        let raised = beta + params::probcut_margin();
-        let refuted = node
-            .entry
-            .is_some_and(|entry| entry.depth >= depth - 3 && entry.score < raised);
-        if depth < params::probcut_depth() || is_mate(beta) || refuted {
-            return None;
-        }
-        let mut picker = Picker::tactical(position, node.table_move, raised - static_eval);
-        while let Some(m) = picker.next(position, &self.memory.history, &node.context) {
-            let child = self.make(position, ply, m, &node.context);
-            let mut score = -self.quiescence::<NonPv>(&child, ply + 1, -raised, -raised + 1);
-            if score >= raised && depth > 4 {
-                let reduced = depth - 4;
-                score = -self.negamax::<NonPv>(
-                    &child,
-                    ply + 1,
-                    -raised,
-                    -raised + 1,
-                    reduced,
-                    !node.cut_node,
-                );
-            }
-            self.keys.pop();
-            if self.aborted {
-                return Some(DRAW);
-            }
-            if score >= raised {
-                self.store(position, node, depth - 3, score, Bound::Lower, Some(m));
-                return Some(score);
-            }
-        }
-        None
     }
 
     /// Plays `m` for the search: the child position, with path and prefetch taken care of.
@@ -441,7 +260,7 @@ impl Search<'_> {
     }
 
     #[inline]
-    fn descend(
+    pub(super) fn descend(
         &mut self,
         position: &Position,
         ply: usize,
@@ -735,107 +554,10 @@ impl Search<'_> {
         line.push(m);
         line.extend_from_slice(&lower[0].line);
     }
-
-    /// Writes the result into histories, correction and table.
-    fn learn(
-        &mut self,
-        position: &Position,
-        node: &Node,
-        best_score: i32,
-        best_move: Option<Move>,
-        original_alpha: i32,
-        tried: &Tried,
-    ) {
-        let cut = best_score >= node.beta;
-        if let (true, Some(best)) = (cut, best_move) {
-            self.ply_mut(node.ply).cutoffs += 1;
-            self.reward(position, node, best, tried);
-        }
-        if self.ply(node.ply).excluded.is_some() {
-            return;
-        }
-        if best_score <= original_alpha && node.ply > 0 {
-            self.reward_previous_move(position, node);
-        }
-        let bound = match best_score {
-            score if score >= node.beta => Bound::Lower,
-            score if score > original_alpha => Bound::Exact,
-            _ => Bound::Upper,
-        };
-        // The second and further lines of MultiPV are not the root's best.
-        if node.ply > 0 || self.pv_index == 0 {
-            self.store(position, node, node.depth, best_score, bound, best_move);
-        }
-        let tells_about_eval = match bound {
-            Bound::Lower => best_score > node.static_eval,
-            Bound::Upper => best_score < node.static_eval,
-            _ => true,
-        };
-        let quiet = best_move.is_none_or(|m| !is_tactical(m));
-        if !node.in_check && quiet && tells_about_eval && !is_mate(best_score) {
-            let (eval, depth) = (node.static_eval, node.depth);
-            self.memory
-                .history
-                .correct(position, &node.context, best_score, eval, depth);
-        }
-    }
-
-    /// Nothing works here: the quiet move that led here deserves the credit.
-    fn reward_previous_move(&mut self, position: &Position, node: &Node) {
-        if let Some((m, context)) = self.ply(node.ply - 1).quiet {
-            let bonus = history::bonus(node.depth) / 2;
-            self.memory
-                .history
-                .update_quiet(!position.turn(), m, &context, bonus);
-        }
-    }
-
-    /// The refuting move gains, the moves tried before it lose.
-    fn reward(&mut self, position: &Position, node: &Node, best: Move, tried: &Tried) {
-        let us = position.turn();
-        let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
-        let learned = &mut self.memory.history;
-        if is_tactical(best) {
-            learned.update_capture(us, best, bonus);
-        } else {
-            learned.update_quiet(us, best, &node.context, bonus);
-            for m in &tried.quiets {
-                learned.update_quiet(us, *m, &node.context, malus);
-            }
-            learned.set_counter(node.context.answered[0], best);
-            let killers = &mut self.stack[node.ply + super::BEFORE_ROOT].killers;
-            if !killers[0].is(best) {
-                *killers = [PackedMove::new(best), killers[0]];
-            }
-        }
-        for m in &tried.captures {
-            learned.update_capture(us, *m, malus);
-        }
-    }
-
-    fn store(
-        &self,
-        position: &Position,
-        node: &Node,
-        depth: i32,
-        score: i32,
-        bound: Bound,
-        best: Option<Move>,
-    ) {
-        let entry = Entry {
-            best: best.map_or(PackedMove::NONE, PackedMove::new),
-            score,
-            eval: node.raw_eval,
-            depth,
-            bound,
-            pv: node.table_pv,
-        };
-        self.table.store(position.key(), entry, node.ply);
-    }
 }
 
 /// The table's score is the better estimate when its bound points the right way.
-fn refined(static_eval: i32, entry: Option<Entry>) -> i32 {
+pub(super) fn refined(static_eval: i32, entry: Option<Entry>) -> i32 {
     match entry {
         Some(entry) if !is_mate(entry.score) && entry.bound.decides(entry.score, static_eval) => {
             entry.score
@@ -851,23 +573,5 @@ fn checks_directly(position: &Position, m: Move) -> bool {
     match role {
         Role::Pawn => attacks::pawn_attacks(position.turn(), m.to()).contains(king),
         _ => movegen::attacks_of(role, m.to(), position.board().occupied()).contains(king),
-    }
-}
-
-/// Moves searched without success, for the malus when one succeeds.
-#[derive(Default)]
-struct Tried {
-    quiets: ArrayVec<Move, 48>,
-    captures: ArrayVec<Move, 24>,
-}
-
-impl Tried {
-    fn push(&mut self, m: Move) {
-        // The rest of a very long list is not worth remembering.
-        let _ = if is_tactical(m) {
-            self.captures.try_push(m)
-        } else {
-            self.quiets.try_push(m)
-        };
     }
 }

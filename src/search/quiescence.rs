@@ -4,10 +4,11 @@
 use shakmaty::Move;
 
 use super::Search;
-use super::negamax::NodeType;
+use super::history::Context;
+use super::negamax::{NodeType, refined};
 use super::ordering::{Picker, Refutations, is_tactical};
 use super::params;
-use super::score::{DRAW, INFINITE, MATE_IN_MAX, is_mate, mated_in};
+use super::score::{DRAW, INFINITE, MATE_IN_MAX, mated_in};
 use super::table::{Bound, Entry};
 use crate::position::movegen::PackedMove;
 use crate::position::{Position, exchange_value, see_at_least};
@@ -38,18 +39,7 @@ impl Search<'_> {
         // 3. Standing pat: nobody has to capture.
         let in_check = position.in_check();
         let context = self.context(position, ply);
-        let raw_eval = match entry.and_then(|entry| entry.eval) {
-            _ if in_check => None,
-            Some(eval) => Some(eval),
-            None => Some(self.memory.evaluator.evaluate(position)),
-        };
-        let stand_pat = raw_eval.map_or(-INFINITE, |raw| {
-            let corrected = self.corrected(position, raw, &context);
-            match entry {
-                Some(e) if !is_mate(e.score) && e.bound.decides(e.score, corrected) => e.score,
-                _ => corrected,
-            }
-        });
+        let (raw_eval, stand_pat) = self.stand_pat(position, entry, &context);
         if stand_pat >= beta {
             return stand_pat;
         }
@@ -114,6 +104,23 @@ impl Search<'_> {
         };
         self.table.store(position.key(), entry, ply);
         best_score
+    }
+
+    /// What the side to move has without capturing: the evaluation as it is and at its best
+    /// estimate. In check nobody can stand still.
+    fn stand_pat(
+        &mut self,
+        position: &Position,
+        entry: Option<Entry>,
+        context: &Context,
+    ) -> (Option<i32>, i32) {
+        if position.in_check() {
+            return (None, -INFINITE);
+        }
+        let known = entry.and_then(|entry| entry.eval);
+        let raw = known.unwrap_or_else(|| self.memory.evaluator.evaluate(position));
+        let corrected = self.corrected(position, raw, context);
+        (Some(raw), refined(corrected, entry))
     }
 }
 

@@ -1,0 +1,67 @@
+//! Draws by rule: repetition, fifty moves, material that cannot mate.
+
+use super::Search;
+use super::cuckoo::upcoming_repetition;
+use super::score::{DRAW, MAX_PLY};
+use crate::position::{Position, movegen};
+
+impl Search<'_> {
+    /// Draws that need no search, and the lift of alpha where a repetition is in reach.
+    #[inline]
+    pub(super) fn settled(
+        &self,
+        position: &Position,
+        ply: usize,
+        alpha: &mut i32,
+        beta: i32,
+    ) -> Option<i32> {
+        if self.is_draw(position, ply) {
+            return Some(DRAW);
+        }
+        if ply >= MAX_PLY - 1 {
+            return Some(DRAW);
+        }
+        if *alpha < DRAW
+            && upcoming_repetition(position, &self.keys, self.reversible(position, ply), ply)
+        {
+            *alpha = DRAW;
+            if *alpha >= beta {
+                return Some(DRAW);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn reversible(&self, position: &Position, ply: usize) -> usize {
+        (position.halfmoves() as usize).min(self.ply(ply).since_null)
+    }
+
+    fn is_draw(&self, position: &Position, ply: usize) -> bool {
+        if position.is_insufficient_material() {
+            return true;
+        }
+        // Mate on the hundredth ply is mate.
+        if position.halfmoves() >= 100 {
+            return !position.in_check() || movegen::has_legal_move(position);
+        }
+        self.is_repetition(position, ply)
+    }
+
+    /// Once within the search is enough; positions from before the root must have stood twice.
+    fn is_repetition(&self, position: &Position, ply: usize) -> bool {
+        let reversible = self.reversible(position, ply).min(self.keys.len());
+        let mut seen_before_root = false;
+        let mut distance = 4;
+        while distance <= reversible {
+            if self.keys[self.keys.len() - distance] == position.key() {
+                if distance < ply || seen_before_root {
+                    return true;
+                }
+                seen_before_root = true;
+            }
+            distance += 2;
+        }
+        false
+    }
+}
