@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the training games of tuning/games/: an engine against itself at a fixed node count.
 
-Each game starts from a random line that the engine itself finds balanced, so no two games are
-alike; it ends by the rules or when both sides have long agreed about the result. Game N depends
+Each game begins where a random line has led that the engine itself finds balanced, so no two
+games are alike; it ends by the rules or when both sides have long agreed about the result. Game N depends
 on the seed and N alone: the same call makes the same games, on any number of processes, and a
 broken-off run goes on where it stopped.
 
@@ -80,7 +80,9 @@ def play_game(engine, options, number):
     generator = random.Random(options.seed * 1_000_003 + number)
     board = opening(engine, generator)
     name = engine.id.get("name", "engine")
-    game = chess.pgn.Game.from_board(board)
+    # The random line is nobody's play: the game begins after it.
+    game = chess.pgn.Game()
+    game.setup(board.copy(stack=False))
     game.headers.update(
         Event=f"{name} against itself, {options.nodes} nodes a move",
         Site="?",

@@ -254,6 +254,34 @@ fn a_hash_that_does_not_fit_is_refused_with_a_reason() {
 }
 
 #[test]
+fn a_weights_file_is_loaded_told_of_and_refused_when_bad() {
+    let nodes = |engine: &mut Engine| {
+        engine.send("ucinewgame");
+        let (infos, _) = engine.go("depth 8");
+        field(infos.last().unwrap(), "nodes").unwrap().to_owned()
+    };
+    let mut engine = Engine::start();
+    let own = nodes(&mut engine);
+    let told = engine.ask("setoption name WeightsFile value weights/papers/kendall-2001.toml");
+    assert!(
+        told[0].starts_with("info string weights: Kendall"),
+        "{told:?}"
+    );
+    let kendall = nodes(&mut engine);
+    assert_ne!(own, kendall);
+    for bad in ["no/such/file.toml", "Cargo.toml", "README.md"] {
+        let told = engine.ask(&format!("setoption name WeightsFile value {bad}"));
+        assert!(
+            told[0].starts_with("info string ") && told[0].contains(bad),
+            "{told:?}"
+        );
+        assert_eq!(nodes(&mut engine), kendall, "{bad} changed the weights");
+    }
+    engine.ask("setoption name WeightsFile value <empty>");
+    assert_eq!(nodes(&mut engine), own);
+}
+
+#[test]
 fn one_thread_is_deterministic() {
     let nodes = || {
         let mut engine = Engine::start();
