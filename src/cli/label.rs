@@ -1,5 +1,5 @@
 //! `finch label`: a mentor's scores for positions, as EPD. Appends, so that a run that was broken
-//! off goes on without asking twice.
+//! off goes on without asking twice, and several runs can add to one file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -11,16 +11,32 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use parking_lot::Mutex;
+use rand::seq::IndexedRandom;
 
-use crate::data::{Asked, Mentor, Source};
+use crate::data::{Asked, Case, Mentor, Selection, Source, collect};
 use crate::play::Pace;
-use crate::position::Position;
+use crate::position::{Position, movegen};
+use crate::random::{Purpose, stream};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Positions in EPD, plain or compressed.
+    /// Positions in EPD, or games in PGN to draw positions from; plain or compressed.
     #[arg(required = true, value_name = "FILE")]
-    positions: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    /// From games: how many positions to draw in all, 0 for every one.
+    #[arg(long, default_value_t = 0)]
+    positions: usize,
+    /// From games: how many positions to draw from each, 0 for every one.
+    #[arg(long, default_value_t = 0)]
+    per_game: usize,
+    /// From games: moves at the start of each that do not count.
+    #[arg(long, default_value_t = 4)]
+    skip_moves: u32,
+    /// Random moves played first: a search meets positions that masters avoid.
+    #[arg(long, default_value_t = 0)]
+    random_plies: u32,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// The mentor: a UCI engine's command.
     #[arg(long)]
     engine: String,
@@ -93,20 +109,57 @@ impl Arguments {
     /// The lines whose positions have no label yet.
     fn unlabelled(&self, done: &HashSet<String>) -> Result<Vec<String>> {
         let mut todo = Vec::new();
-        for path in &self.positions {
+        for path in &self.files {
             let source = Source::file(path);
-            for line in BufReader::new(source.open()?).lines() {
-                let line = line.with_context(|| format!("reading {}", path.display()))?;
-                let line = line.trim();
-                if !line.is_empty() && !line.starts_with('#') && !done.contains(&fields(line)) {
-                    todo.push(line.to_owned());
-                }
-            }
+            let lines = if source.is_epd() {
+                read_lines(&source)?
+            } else {
+                self.draw(source)?
+            };
+            let disturbed = lines.iter().filter_map(|line| self.disturbed(line));
+            todo.extend(disturbed.filter(|line| !done.contains(&fields(line))));
         }
         if todo.is_empty() && done.is_empty() {
-            bail!("no positions in {}", self.positions[0].display());
+            bail!("no positions in {}", self.files[0].display());
         }
         Ok(todo)
+    }
+
+    /// Positions from games, each with the game it comes from.
+    fn draw(&self, source: Source) -> Result<Vec<String>> {
+        let selection = Selection {
+            positions: self.positions,
+            validation: 0,
+            validation_share: 0.0,
+            per_game: self.per_game,
+            skip_moves: self.skip_moves,
+            seed: self.seed,
+            ..Selection::default()
+        };
+        let name = source.name().into_owned();
+        let cases = collect(&[source], &selection)?.training;
+        let line = |case: &Case| {
+            let position = fields(&case.position.fen());
+            format!("{position} id \"{name} {}\";", case.game)
+        };
+        Ok(cases.iter().map(line).collect())
+    }
+
+    /// The line after so many random moves, the same ones each time; nothing if that ends in
+    /// check or ends the game, where a score says little.
+    fn disturbed(&self, line: &str) -> Option<String> {
+        if self.random_plies == 0 {
+            return Some(line.to_owned());
+        }
+        let before = fields(line);
+        let mut position = Position::from_fen(&before).ok()?;
+        let mut random = stream(self.seed, Purpose::Game, position.key(), 1);
+        for _ in 0..self.random_plies {
+            let moves = movegen::legal_moves(&position);
+            position.play(*moves.choose(&mut random)?);
+        }
+        let usable = !position.in_check() && movegen::has_legal_move(&position);
+        usable.then(|| line.replacen(&before, &fields(&position.fen()), 1))
     }
 
     fn open(&self, mentor: &Mentor, fresh: bool) -> Result<Mutex<File>> {
@@ -180,6 +233,18 @@ impl Arguments {
         }
         None
     }
+}
+
+fn read_lines(source: &Source) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for line in BufReader::new(source.open()?).lines() {
+        let line = line.with_context(|| format!("reading {}", source.path().display()))?;
+        let line = line.trim();
+        if !line.is_empty() && !line.starts_with('#') {
+            lines.push(line.to_owned());
+        }
+    }
+    Ok(lines)
 }
 
 fn show_progress(asked: usize, all: usize, started: Instant) {

@@ -45,7 +45,7 @@ impl MentorSettings {
     pub fn shown(&self, value: f64) -> String {
         match self.loss {
             Loss::Centipawns => format!("{:.2} cp", -value),
-            Loss::Chance => format!("{:.6}", -value),
+            Loss::Chance => format!("{:.5}", -value),
         }
     }
 
