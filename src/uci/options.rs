@@ -2,8 +2,11 @@
 
 use thiserror::Error;
 
+pub const DEFAULT_HASH: i64 = 16;
 pub const MAX_HASH: i64 = 65_536;
 pub const MAX_THREADS: i64 = 1_024;
+/// Milliseconds. A busy machine may keep a finished search waiting for longer than one tick.
+pub const DEFAULT_OVERHEAD: i64 = 20;
 
 /// What an option is called, and what it may be.
 pub struct UciOption {
@@ -43,7 +46,7 @@ pub static OPTIONS: &[UciOption] = &[
     UciOption {
         name: "Hash",
         kind: Kind::Spin {
-            default: 16,
+            default: DEFAULT_HASH,
             min: 1,
             max: MAX_HASH,
         },
@@ -75,7 +78,7 @@ pub static OPTIONS: &[UciOption] = &[
     UciOption {
         name: "Move Overhead",
         kind: Kind::Spin {
-            default: 10,
+            default: DEFAULT_OVERHEAD,
             min: 0,
             max: 10_000,
         },

@@ -13,7 +13,7 @@ use shakmaty::{CastlingMode, Color, Move};
 use super::chore::Chore;
 use super::command::{self, Command, Go};
 use super::info::Printer;
-use super::options::{self, OPTIONS, Value};
+use super::options::{self, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS, Value};
 use super::output::Output;
 use crate::bench;
 use crate::eval::{self, Weights};
@@ -78,12 +78,12 @@ impl Session {
     fn new(weights: Arc<Weights>) -> anyhow::Result<Session> {
         Ok(Session {
             output: Arc::default(),
-            pool: Pool::new(1, 16, weights.clone())?,
+            pool: Pool::new(1, DEFAULT_HASH as usize, weights.clone())?,
             weights,
             game: Game::default(),
             settings: Settings {
                 multi_pv: 1,
-                overhead: Duration::from_millis(10),
+                overhead: Duration::from_millis(DEFAULT_OVERHEAD as u64),
                 chess960: false,
                 show_wdl: false,
                 debug: false,
