@@ -114,11 +114,9 @@ impl Search<'_> {
         entry: Option<Entry>,
         context: &Context,
     ) -> (Option<i32>, i32) {
-        if position.in_check() {
+        let Some(raw) = self.raw_eval(position, entry) else {
             return (None, -INFINITE);
-        }
-        let known = entry.and_then(|entry| entry.eval);
-        let raw = known.unwrap_or_else(|| self.memory.evaluator.evaluate(position));
+        };
         let corrected = self.corrected(position, raw, context);
         (Some(raw), refined(corrected, entry))
     }

@@ -37,7 +37,6 @@ struct Settings {
     overhead: Duration,
     chess960: bool,
     show_wdl: bool,
-    debug: bool,
 }
 
 struct Session {
@@ -86,7 +85,6 @@ impl Session {
                 overhead: Duration::from_millis(DEFAULT_OVERHEAD as u64),
                 chess960: false,
                 show_wdl: false,
-                debug: false,
             },
             chore: None,
         })
@@ -96,7 +94,8 @@ impl Session {
     fn obey(&mut self, command: Command) -> bool {
         match command {
             Command::Uci => self.introduce(),
-            Command::Debug(on) => self.settings.debug = on,
+            // Finch has nothing to add: the debug log is an option, the rest is always said.
+            Command::Debug(_) => {}
             Command::IsReady => self.output.line("readyok"),
             Command::NewGame => self.pool.clear(),
             Command::Position { fen, moves } => self.set_position(fen.as_deref(), &moves),
