@@ -23,6 +23,7 @@ mod iterate;
 mod learning;
 mod negamax;
 mod ordering;
+mod pages;
 pub mod params;
 mod pruning;
 mod quiescence;

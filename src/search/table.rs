@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use bytemuck::Zeroable;
 use thiserror::Error;
 
+use super::pages::Pages;
+
 use super::score::{from_table, to_table};
 use crate::position::movegen::PackedMove;
 
@@ -113,7 +115,7 @@ pub struct OutOfMemory {
 }
 
 pub struct Table {
-    clusters: Box<[Cluster]>,
+    clusters: Pages<Cluster>,
     age: AtomicU8,
 }
 
@@ -124,8 +126,7 @@ impl Table {
             return Err(failed);
         }
         let count = (mebibytes << 20) / size_of::<Cluster>();
-        let clusters =
-            bytemuck::allocation::try_zeroed_slice_box(count.max(1)).map_err(|()| failed)?;
+        let clusters = Pages::new(count.max(1)).map_err(|_| failed)?;
         Ok(Table {
             clusters,
             age: AtomicU8::new(0),
