@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Individual, Method, Surroundings, restored, saved, within};
+use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
 
 /// The table `[method]` of a preset that says `name = "adam"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -128,31 +128,21 @@ impl Climber {
 }
 
 #[derive(Default, Deserialize, Serialize)]
-struct State {
+pub struct State {
     climber: Climber,
     population: Vec<Individual>,
 }
 
-pub struct Adam {
-    settings: AdamSettings,
-    state: State,
-}
+pub type Adam = Evolving<AdamSettings, State>;
 
 impl Adam {
-    pub fn new(settings: AdamSettings) -> Adam {
-        Adam {
-            settings,
-            state: State::default(),
-        }
-    }
-
     fn look_around(&mut self, around: &Surroundings<'_>) {
         self.state.population = vec![Individual::new(self.state.climber.genes.clone())];
         around.evaluate(&mut self.state.population);
     }
 }
 
-impl Method for Adam {
+impl Steps for Adam {
     fn begin(&mut self, around: &Surroundings<'_>) {
         let first = around.first_population(1, 0.0).remove(0);
         self.state.climber = Climber::new(first.genes);
@@ -166,14 +156,5 @@ impl Method for Adam {
 
     fn population(&self) -> &[Individual] {
         &self.state.population
-    }
-
-    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
-        saved(&self.state)
-    }
-
-    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
-        self.state = restored(table)?;
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Individual, Method, Surroundings, rank, restored, saved, within};
+use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Genome;
 
@@ -44,7 +44,7 @@ impl CmaEsSettings {
 /// The cloud: where its middle is, how wide it is, which way it stretches, and the two paths
 /// that its middle has come along lately.
 #[derive(Default, Deserialize, Serialize)]
-struct State {
+pub struct State {
     mean: Vec<f64>,
     width: f64,
     /// Row by row; the diagonal alone when that is all there is.
@@ -54,10 +54,7 @@ struct State {
     population: Vec<Individual>,
 }
 
-pub struct CmaEs {
-    settings: CmaEsSettings,
-    state: State,
-}
+pub type CmaEs = Evolving<CmaEsSettings, State>;
 
 /// Hansen's standard rates for a dimension and a population.
 struct Rates {
@@ -156,13 +153,6 @@ fn unscaled(point: &DVector<f64>, genome: &Genome) -> Vec<f64> {
 }
 
 impl CmaEs {
-    pub fn new(settings: CmaEsSettings) -> CmaEs {
-        CmaEs {
-            settings,
-            state: State::default(),
-        }
-    }
-
     fn sample(&mut self, around: &Surroundings<'_>) {
         let dimension = around.genome.len();
         let mean = DVector::from_column_slice(&self.state.mean);
@@ -248,7 +238,7 @@ fn stretch(
     }
 }
 
-impl Method for CmaEs {
+impl Steps for CmaEs {
     fn begin(&mut self, around: &Surroundings<'_>) {
         let dimension = around.genome.len();
         let first = around.first_population(1, 0.0).remove(0);
@@ -272,14 +262,5 @@ impl Method for CmaEs {
 
     fn population(&self) -> &[Individual] {
         &self.state.population
-    }
-
-    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
-        saved(&self.state)
-    }
-
-    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
-        self.state = restored(table)?;
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Individual, Method, Surroundings, restored, saved, within};
+use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Gene;
 
@@ -49,23 +49,13 @@ impl DeSettings {
 }
 
 #[derive(Default, Deserialize, Serialize)]
-struct State {
+pub struct State {
     population: Vec<Individual>,
 }
 
-pub struct De {
-    settings: DeSettings,
-    state: State,
-}
+pub type De = Evolving<DeSettings, State>;
 
 impl De {
-    pub fn new(settings: DeSettings) -> De {
-        De {
-            settings,
-            state: State::default(),
-        }
-    }
-
     fn challenger(&self, place: usize, ranking: &[usize], around: &Surroundings<'_>) -> Individual {
         let mut random = stream(
             around.seed,
@@ -115,7 +105,7 @@ fn bounced(value: f64, old: f64, gene: &Gene) -> f64 {
     }
 }
 
-impl Method for De {
+impl Steps for De {
     fn begin(&mut self, around: &Surroundings<'_>) {
         self.state.population =
             around.first_population(self.settings.population, self.settings.spread);
@@ -142,14 +132,5 @@ impl Method for De {
 
     fn population(&self) -> &[Individual] {
         &self.state.population
-    }
-
-    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
-        saved(&self.state)
-    }
-
-    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
-        self.state = restored(table)?;
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Individual, Method, Surroundings, rank, restored, saved, within};
+use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
 use crate::eval::Weights;
 use crate::random::{Purpose, stream};
 use crate::tune::operators::Mutation;
@@ -67,26 +67,16 @@ impl EpSettings {
 }
 
 #[derive(Default, Deserialize, Serialize)]
-struct State {
+pub struct State {
     population: Vec<Individual>,
     /// Players who left, best first, none twice.
     #[serde(default)]
     history: Vec<Individual>,
 }
 
-pub struct Ep {
-    settings: EpSettings,
-    state: State,
-}
+pub type Ep = Evolving<EpSettings, State>;
 
 impl Ep {
-    pub fn new(settings: EpSettings) -> Ep {
-        Ep {
-            settings,
-            state: State::default(),
-        }
-    }
-
     fn remember(&mut self, gone: Vec<Individual>) {
         let history = &mut self.state.history;
         for one in gone {
@@ -119,7 +109,7 @@ impl Ep {
     }
 }
 
-impl Method for Ep {
+impl Steps for Ep {
     fn begin(&mut self, around: &Surroundings<'_>) {
         let settings = &self.settings;
         let mut population =
@@ -162,14 +152,5 @@ impl Method for Ep {
 
     fn population(&self) -> &[Individual] {
         &self.state.population
-    }
-
-    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
-        saved(&self.state)
-    }
-
-    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
-        self.state = restored(table)?;
-        Ok(())
     }
 }

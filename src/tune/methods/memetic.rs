@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::{Climb, Climber};
-use super::{Complaint, Individual, Method, Surroundings, rank, restored, saved, within};
+use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
 use crate::random::{Purpose, stream};
 use crate::tune::operators::{Kind, Mutation};
 
@@ -48,23 +48,13 @@ impl MemeticSettings {
 }
 
 #[derive(Default, Deserialize, Serialize)]
-struct State {
+pub struct State {
     population: Vec<Individual>,
 }
 
-pub struct Memetic {
-    settings: MemeticSettings,
-    state: State,
-}
+pub type Memetic = Evolving<MemeticSettings, State>;
 
 impl Memetic {
-    pub fn new(settings: MemeticSettings) -> Memetic {
-        Memetic {
-            settings,
-            state: State::default(),
-        }
-    }
-
     fn child(&self, place: usize, survivors: usize, around: &Surroundings<'_>) -> Individual {
         let parent = &self.state.population[(place - survivors) % survivors];
         let mut random = stream(
@@ -86,7 +76,7 @@ impl Memetic {
     }
 }
 
-impl Method for Memetic {
+impl Steps for Memetic {
     fn begin(&mut self, around: &Surroundings<'_>) {
         let settings = &self.settings;
         self.state.population =
@@ -109,14 +99,5 @@ impl Method for Memetic {
 
     fn population(&self) -> &[Individual] {
         &self.state.population
-    }
-
-    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
-        saved(&self.state)
-    }
-
-    fn restore(&mut self, table: toml::Table) -> Result<(), toml::de::Error> {
-        self.state = restored(table)?;
-        Ok(())
     }
 }

@@ -144,13 +144,54 @@ pub trait Method: Send {
     fn restore(&mut self, saved: toml::Table) -> Result<(), toml::de::Error>;
 }
 
-/// The usual way to save: whatever serde makes of the state.
-fn saved(state: &impl Serialize) -> Result<toml::Table, toml::ser::Error> {
-    toml::Table::try_from(state)
+/// A method that is its settings and a state serde can write down: saving and restoring come
+/// with that, so all it says itself is its [`Steps`].
+pub struct Evolving<Settings, State> {
+    settings: Settings,
+    state: State,
 }
 
-fn restored<S: DeserializeOwned>(saved: toml::Table) -> Result<S, toml::de::Error> {
-    saved.try_into()
+impl<Settings, State: Default> Evolving<Settings, State> {
+    fn new(settings: Settings) -> Self {
+        Evolving {
+            settings,
+            state: State::default(),
+        }
+    }
+}
+
+/// What [`Method`] asks for, without what [`Evolving`] gives.
+trait Steps: Send {
+    fn begin(&mut self, around: &Surroundings<'_>);
+    fn advance(&mut self, around: &Surroundings<'_>);
+    fn population(&self) -> &[Individual];
+}
+
+impl<Settings, State> Method for Evolving<Settings, State>
+where
+    State: Serialize + DeserializeOwned,
+    Evolving<Settings, State>: Steps,
+{
+    fn begin(&mut self, around: &Surroundings<'_>) {
+        Steps::begin(self, around);
+    }
+
+    fn advance(&mut self, around: &Surroundings<'_>) {
+        Steps::advance(self, around);
+    }
+
+    fn population(&self) -> &[Individual] {
+        Steps::population(self)
+    }
+
+    fn save(&self) -> Result<toml::Table, toml::ser::Error> {
+        toml::Table::try_from(&self.state)
+    }
+
+    fn restore(&mut self, saved: toml::Table) -> Result<(), toml::de::Error> {
+        self.state = saved.try_into()?;
+        Ok(())
+    }
 }
 
 /// The table `[method]`, by the method's name.
