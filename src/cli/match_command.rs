@@ -19,6 +19,7 @@ use crate::play::schedule::{Format, Schedule};
 use crate::play::scoreboard;
 use crate::play::sprt::Sprt;
 use crate::play::tournament::{Conclusion, Tournament};
+use crate::search::plain::Breadth;
 
 /// Games when nothing else ends the match.
 const GAMES: usize = 100;
@@ -32,7 +33,7 @@ Players: a weights file, 'default' for the weights built in, or settings in quot
   \"cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400\"
   \"weights=new.toml name=new depth=8\"
 Settings: cmd args dir option.NAME patience (engines), weights hash (Finch),
-  and for both: name, tc, st (seconds), movetime (milliseconds), depth, nodes.
+  and for both: name, tc, st (seconds), movetime (milliseconds), depth, nodes, plain.
 
 Exit status is 0 when the match came to its end, whoever won.")]
 pub struct Arguments {
@@ -51,6 +52,10 @@ pub struct Arguments {
     /// Search every move for this many milliseconds.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
+    /// Look at all moves for this many plies and then at captures, as older programs do: nothing
+    /// pruned, reduced or extended. 3+3 limits the captures to three plies.
+    #[arg(long, value_name = "PLIES", conflicts_with_all = ["tc", "depth", "nodes", "movetime"])]
+    plain: Option<Breadth>,
     /// Games for each pairing, two from each opening [default: 100; with --sprt no limit].
     #[arg(long, value_name = "N")]
     games: Option<usize>,
@@ -175,6 +180,7 @@ impl Arguments {
             nodes: self.nodes,
             move_time: self.movetime.map(Duration::from_millis),
             clock: self.tc,
+            plain: self.plain,
         };
         if pace.is_empty() {
             pace.clock = Some(USUAL_CLOCK.parse()?);

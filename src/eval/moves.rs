@@ -34,7 +34,9 @@ pub fn legal_moves<S: Side>(position: &Position, pieces: &Pieces) -> i32 {
             moves += count(attacked & !pieces.all[S::US] & free(square));
         }
     }
-    for pawn in pieces.pawns(S::US) {
+    let own_pawns = pieces.pawns(S::US);
+    moves += unpinned_pawn_moves::<S>(own_pawns & !pinned, targets, pieces);
+    for pawn in own_pawns & pinned {
         let goals = pawn_goals::<S>(Bitboard::from_square(pawn), pieces);
         moves += with_promotions::<S>(goals & free(pawn));
     }
@@ -73,6 +75,17 @@ fn pawn_goals<S: Side>(pawn: Bitboard, pieces: &Pieces) -> Bitboard {
     let single = S::forward(pawn) & !pieces.occupied;
     let double = S::forward(single & S::rank_squares(2)) & !pieces.occupied;
     single | double | (S::pawn_attacks(pawn) & pieces.all[S::THEM])
+}
+
+/// The moves of pawns that no pin binds, all at once.
+fn unpinned_pawn_moves<S: Side>(pawns: Bitboard, targets: Bitboard, pieces: &Pieces) -> i32 {
+    let single = S::forward(pawns) & !pieces.occupied;
+    let double = S::forward(single & S::rank_squares(2)) & !pieces.occupied;
+    let (left, right) = S::pawn_attack_halves(pawns);
+    let victims = targets & pieces.all[S::THEM];
+    with_promotions::<S>((single | double) & targets)
+        + with_promotions::<S>(left & victims)
+        + with_promotions::<S>(right & victims)
 }
 
 /// A promotion is four moves.

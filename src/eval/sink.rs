@@ -16,6 +16,12 @@ pub trait Sink {
     /// Whether the family can matter to this reading.
     fn wants(&self, family: Family) -> bool;
 
+    /// Whether one term of a wanted family can: for those that cost much to count.
+    #[inline(always)]
+    fn wants_term(&self, _term: Term) -> bool {
+        true
+    }
+
     /// `color` has the feature `count` times.
     fn add(&mut self, color: Color, term: Term, count: i32);
 
@@ -138,6 +144,11 @@ impl Sink for Scorer<'_> {
     #[inline(always)]
     fn wants(&self, family: Family) -> bool {
         self.weights.uses(family)
+    }
+
+    #[inline(always)]
+    fn wants_term(&self, term: Term) -> bool {
+        self.weights.packed(term) != Packed::ZERO
     }
 
     #[inline(always)]

@@ -468,7 +468,7 @@ terms! {
     /// Features of the papers that no modern term covers.
     Papers "papers" {
         /// Legal moves, as if it were the side's turn (the mobility of kendall-2001, nasreddine-2006, vazquez-2011).
-        legal_moves in -50..=400;
+        legal_moves in -50..=1200;
         /// Pawns on c4 c5 d4 d5 e4 e5 f4 f5 (vazquez-2013; its text prints f6 for f5).
         pawn_central in -100..=150;
         /// Knights guarded by an own pawn (vazquez-2013).

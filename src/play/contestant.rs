@@ -16,6 +16,7 @@ use super::outside::{Engine, Outside};
 use super::pace::{Pace, TimeControlError, duration};
 use super::player::{Fault, FaultKind, Player};
 use crate::eval::{Weights, WeightsError};
+use crate::search::plain::PlainSearch;
 use crate::search::table::OutOfMemory;
 
 #[derive(Clone, Debug)]
@@ -82,10 +83,11 @@ impl Contestant {
             Kind::Outside(engine) => Box::new(Outside::new(engine.clone())),
             Kind::Inside { weights, hash } => {
                 let hash = hash.unwrap_or_else(|| pace.hash());
-                match Inside::new(weights.clone(), hash) {
-                    Ok(player) => Box::new(player),
-                    Err(error) => Box::new(Absent(error)),
-                }
+                let seated: Result<Box<dyn Player>, OutOfMemory> = match pace.plain {
+                    Some(breadth) => boxed(PlainSearch::new(weights.clone(), breadth)),
+                    None => boxed(Inside::new(weights.clone(), hash)),
+                };
+                seated.unwrap_or_else(|error| Box::new(Absent(error)))
             }
         }
     }
@@ -111,6 +113,12 @@ pub fn distinguish(contestants: &mut [Contestant]) {
             number += 1;
         }
     }
+}
+
+fn boxed<P: Player + 'static>(
+    player: Result<P, OutOfMemory>,
+) -> Result<Box<dyn Player>, OutOfMemory> {
+    player.map(|player| Box::new(player) as Box<dyn Player>)
 }
 
 fn stem(path: &str) -> String {
@@ -192,6 +200,7 @@ impl Settings {
             "args" => self.arguments = words(value)?,
             "depth" | "plies" => self.pace.depth = Some(positive(value)?),
             "nodes" => self.pace.nodes = Some(positive(value)?),
+            "plain" => self.pace.plain = Some(value.parse().ok()?),
             "st" => self.pace.move_time = Some(duration(value)?),
             "movetime" => {
                 self.pace.move_time = Some(Duration::from_millis(positive(value)?));

@@ -75,20 +75,23 @@ impl Player for Inside {
             self.memory = Memory::new(self.weights.clone());
             return Err(Fault::new(FaultKind::Disconnect, "the search failed"));
         };
-        let Some(m) = outcome.best else {
-            return Err(Fault::new(FaultKind::IllegalMove, "no move"));
-        };
-        Ok(Thought {
-            m,
-            score: Some(match uci_score(outcome.score) {
-                UciScore::Centipawns(score) => PlayerScore::Centipawns(score),
-                UciScore::Mate(moves) => PlayerScore::Mate(moves),
-            }),
-            depth: outcome.depth.max(0) as u32,
-            nodes: outcome.nodes,
-            elapsed: started.elapsed(),
-        })
+        thought(&outcome, started)
     }
+}
+
+/// What a search came to, as a player says it.
+pub(super) fn thought(outcome: &Outcome, started: Instant) -> Result<Thought, Fault> {
+    let no_move = || Fault::new(FaultKind::IllegalMove, "no move");
+    Ok(Thought {
+        m: outcome.best.ok_or_else(no_move)?,
+        score: Some(match uci_score(outcome.score) {
+            UciScore::Centipawns(score) => PlayerScore::Centipawns(score),
+            UciScore::Mate(moves) => PlayerScore::Mate(moves),
+        }),
+        depth: outcome.depth.max(0) as u32,
+        nodes: outcome.nodes,
+        elapsed: started.elapsed(),
+    })
 }
 
 fn limits(budget: &Budget, mover: Color) -> Limits {

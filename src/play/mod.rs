@@ -2,8 +2,8 @@
 //!
 //! From the inside out:
 //!
-//! - [`player`]: who plays; [`inside`] is Finch in this process, [`outside`] a UCI engine,
-//!   [`contestant`] either of them as a person names it
+//! - [`player`]: who plays; [`inside`] is Finch in this process (`plain` without its pruning),
+//!   [`outside`] a UCI engine, [`contestant`] any of them as a person names it
 //! - [`pace`]: how long they may think; [`adjudication`]: when it is over before it is over
 //! - [`game`]: one game; [`openings`]: where it begins, [`opening_maker`]: how such places are found
 //! - [`schedule`], [`hall`], [`standings`], [`journal`]: who meets whom, many games at once, the
@@ -24,6 +24,7 @@ pub mod openings;
 pub mod outside;
 pub mod pace;
 pub mod pgn;
+mod plain;
 pub mod player;
 mod polyglot;
 pub mod ratings;

@@ -320,7 +320,9 @@ fn go_command(budget: &Budget) -> String {
         add("binc", Some(budget.increment.black.as_millis()));
     }
     add("movestogo", budget.moves_to_go.map(u128::from));
-    add("depth", budget.pace.depth.map(u128::from));
+    // Other engines have no plain search; the same depth comes closest.
+    let plies = budget.pace.plain.map(|breadth| breadth.plies);
+    add("depth", budget.pace.depth.or(plies).map(u128::from));
     add("nodes", budget.pace.nodes.map(u128::from));
     add(
         "movetime",

@@ -1,4 +1,4 @@
-//! How long a player may think: clocks, fixed time, fixed depth, fixed nodes.
+//! How long a player may think: clocks, fixed time, fixed depth, fixed nodes, full width.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Color};
 use thiserror::Error;
+
+use crate::search::plain::Breadth;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("'{0}' is not a time control such as 3+0.03, 40/60+0.6 or 1:30+1")]
@@ -75,9 +77,18 @@ pub struct Pace {
     pub nodes: Option<u64>,
     pub move_time: Option<Duration>,
     pub clock: Option<TimeControl>,
+    /// The plain search of the papers, so far; Finch's own players then look at nothing else.
+    pub plain: Option<Breadth>,
 }
 
 impl Pace {
+    pub fn plain(breadth: Breadth) -> Pace {
+        Pace {
+            plain: Some(breadth),
+            ..Pace::default()
+        }
+    }
+
     pub fn depth(depth: u32) -> Pace {
         Pace {
             depth: Some(depth),
@@ -128,6 +139,7 @@ impl fmt::Display for Pace {
                 .map(|time| format!("{} s a move", time.as_secs_f64())),
             self.depth.map(|depth| format!("depth {depth}")),
             self.nodes.map(|nodes| format!("{nodes} nodes")),
+            self.plain.map(|breadth| format!("{breadth} plies, plain")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         f.write_str(&parts.join(", "))

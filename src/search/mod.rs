@@ -12,6 +12,7 @@
 //! - [`ordering`], [`history`]: which move first, and what was learned about moves
 //! - [`table`], [`cuckoo`]: positions seen before
 //! - [`clock`], [`params`], [`score`]: time, constants, units
+//! - [`plain`]: another search altogether: full width and captures, for the games of the papers
 //!
 //! One thread is deterministic: same position, same hash size, same nodes.
 
@@ -24,7 +25,9 @@ mod learning;
 mod negamax;
 mod ordering;
 mod pages;
+
 pub mod params;
+pub mod plain;
 mod pruning;
 mod quiescence;
 mod reduction;

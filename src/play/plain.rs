@@ -1,0 +1,25 @@
+//! Finch without its cunning, as a player in this process: the plain search of the papers.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use super::inside::thought;
+use super::pace::Budget;
+use super::player::{Fault, FaultKind, Player, Situation, Thought};
+use crate::position::Position;
+use crate::search::plain::PlainSearch;
+
+impl Player for PlainSearch {
+    fn new_game(&mut self, _start: &Position) -> Result<(), Fault> {
+        self.clear();
+        Ok(())
+    }
+
+    fn think(&mut self, situation: &Situation<'_>, _budget: &Budget) -> Result<Thought, Fault> {
+        let started = Instant::now();
+        // A bug in the search costs a game, not the match.
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.run(situation.game)))
+            .map_err(|_| Fault::new(FaultKind::Disconnect, "the search failed"))?;
+        thought(&outcome, started)
+    }
+}

@@ -1,0 +1,411 @@
+//! The plain search of the older papers: every move for so many plies, then captures until it is
+//! calm, and nothing else.
+//!
+//! The search that plays for Finch prunes and reduces by what its own evaluation is like; at
+//! three plies it has seen little, and an evaluation that is being evolved is like nothing yet.
+//! Here alpha-beta alone leaves moves out, so the value is that of the full tree, whatever the
+//! weights; move ordering and the table only make it come sooner. One thread, no clock: a move
+//! depends on the game so far, the weights and the [`Breadth`].
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
+use shakmaty::Move;
+use thiserror::Error;
+
+use super::Outcome;
+use super::ordering::is_tactical;
+use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
+use super::table::{Bound, Entry, OutOfMemory, Table};
+use crate::eval::{Evaluator, Weights};
+use crate::position::movegen::{self, PackedMove, Stage};
+use crate::position::{Game, Position, exchange_value, see_at_least};
+
+/// How far to look: all moves, then captures, written `3` or `3+3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Breadth {
+    /// Plies with all moves.
+    pub plies: u32,
+    /// Plies with captures alone after them; `None` until there are no more.
+    pub captures: Option<u32>,
+}
+
+/// Full width beyond this takes years.
+const MOST_PLIES: u32 = 64;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("'{0}' is not a number of plies such as 3, or 3+3 with a limit to captures")]
+pub struct BreadthError(String);
+
+impl FromStr for Breadth {
+    type Err = BreadthError;
+
+    fn from_str(text: &str) -> Result<Breadth, BreadthError> {
+        let wrong = || BreadthError(text.to_owned());
+        let (plies, captures) = match text.split_once('+') {
+            Some((plies, captures)) => (plies, Some(captures.parse().map_err(|_| wrong())?)),
+            None => (text, None),
+        };
+        let plies = plies.parse().map_err(|_| wrong())?;
+        if !(1..=MOST_PLIES).contains(&plies) {
+            return Err(wrong());
+        }
+        Ok(Breadth { plies, captures })
+    }
+}
+
+impl fmt::Display for Breadth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.plies)?;
+        self.captures.map_or(Ok(()), |plies| write!(f, "+{plies}"))
+    }
+}
+
+/// Small enough to be emptied before every game.
+const TABLE_MEBIBYTES: usize = 1;
+/// Static scores met lately; transpositions ask for the same ones again and again.
+const KNOWN_SCORES: usize = 1 << 14;
+
+/// What one player keeps in mind during a game.
+pub struct PlainSearch {
+    breadth: Breadth,
+    evaluator: Evaluator,
+    table: Table,
+    known: Box<[(u64, i32)]>,
+    killers: [[PackedMove; 2]; MOST_PLIES as usize],
+    /// How often a quiet move from square to square was too good, by how much depth was left.
+    history: Box<[[u32; 64]; 64]>,
+    /// Keys of all positions before the current one, oldest first.
+    keys: Vec<u64>,
+    best: Option<Move>,
+    nodes: u64,
+}
+
+impl PlainSearch {
+    pub fn new(weights: Arc<Weights>, breadth: Breadth) -> Result<PlainSearch, OutOfMemory> {
+        Ok(PlainSearch {
+            breadth,
+            evaluator: Evaluator::new(weights),
+            table: Table::new(TABLE_MEBIBYTES)?,
+            known: vec![(0, 0); KNOWN_SCORES].into_boxed_slice(),
+            killers: [[PackedMove::NONE; 2]; MOST_PLIES as usize],
+            history: Box::new([[0; 64]; 64]),
+            keys: Vec::new(),
+            best: None,
+            nodes: 0,
+        })
+    }
+
+    /// Forgets the last game.
+    pub fn clear(&mut self) {
+        self.table.clear(1);
+        self.killers.fill([PackedMove::NONE; 2]);
+        self.history.fill([0; 64]);
+    }
+
+    /// The best move, one ply deeper at a time so that each iteration orders the next.
+    pub fn run(&mut self, game: &Game) -> Outcome {
+        self.keys.clear();
+        self.keys.extend_from_slice(game.earlier_keys());
+        self.table.next_search();
+        self.best = None;
+        self.nodes = 0;
+        for row in self.history.iter_mut() {
+            row.iter_mut().for_each(|count| *count /= 8);
+        }
+        let mut score = DRAW;
+        for depth in 1..=self.breadth.plies {
+            score = self.all_moves(game.position(), depth, 0, -INFINITE, INFINITE);
+        }
+        Outcome {
+            best: self.best,
+            ponder: None,
+            score,
+            depth: self.breadth.plies as i32,
+            nodes: self.nodes,
+        }
+    }
+
+    /// The value of a node with `depth` plies of all moves to go.
+    fn all_moves(
+        &mut self,
+        position: &Position,
+        depth: u32,
+        ply: usize,
+        mut alpha: i32,
+        beta: i32,
+    ) -> i32 {
+        if ply > 0 && self.is_drawn(position) {
+            return DRAW;
+        }
+        if depth == 0 {
+            let captures = self.breadth.captures.unwrap_or(MAX_PLY as u32);
+            return self.captures_only(position, captures, ply, alpha, beta);
+        }
+        self.nodes += 1;
+        let entry = self.table.probe(position.key(), ply);
+        // Another depth would be another search: only the same counts as known.
+        if let Some(entry) = entry.filter(|entry| ply > 0 && entry.depth == depth as i32)
+            && decides(&entry, alpha, beta)
+        {
+            return entry.score;
+        }
+        let first = entry.map_or(PackedMove::NONE, |entry| entry.best);
+        let mut moves = self.in_order(position, first, ply);
+        let original_alpha = alpha;
+        let (mut best_score, mut best_move) = (-INFINITE, None);
+        self.keys.push(position.key());
+        while let Some(m) = moves.pop() {
+            let child = position.after(m);
+            let score = self.child(&child, depth, ply, [alpha, beta], best_move.is_none());
+            if score > best_score {
+                (best_score, best_move) = (score, Some(m));
+                alpha = alpha.max(score);
+                if score >= beta {
+                    self.learn(m, depth, ply);
+                    break;
+                }
+            }
+        }
+        self.keys.pop();
+        let Some(best_move) = best_move else {
+            return if position.in_check() {
+                mated_in(ply)
+            } else {
+                DRAW
+            };
+        };
+        if ply == 0 {
+            self.best = Some(best_move);
+        }
+        let bound = match best_score {
+            score if score >= beta => Bound::Lower,
+            score if score > original_alpha => Bound::Exact,
+            _ => Bound::Upper,
+        };
+        self.remember(position, best_move, best_score, bound, depth, ply);
+        best_score
+    }
+
+    /// The first child has the whole window; the others must first prove that they need it.
+    fn child(
+        &mut self,
+        child: &Position,
+        depth: u32,
+        ply: usize,
+        [alpha, beta]: [i32; 2],
+        first: bool,
+    ) -> i32 {
+        if !first {
+            let score = -self.all_moves(child, depth - 1, ply + 1, -alpha - 1, -alpha);
+            if score <= alpha || score >= beta {
+                return score;
+            }
+        }
+        -self.all_moves(child, depth - 1, ply + 1, -beta, -alpha)
+    }
+
+    /// The value of a node from which only captures and promotions are followed, or nothing.
+    fn captures_only(
+        &mut self,
+        position: &Position,
+        left: u32,
+        ply: usize,
+        mut alpha: i32,
+        beta: i32,
+    ) -> i32 {
+        self.nodes += 1;
+        if position.in_check() && !movegen::has_legal_move(position) {
+            return mated_in(ply);
+        }
+        let mut best_score = self.evaluate(position);
+        if best_score >= beta || left == 0 || ply + 1 >= MAX_PLY {
+            return best_score;
+        }
+        alpha = alpha.max(best_score);
+        let mut moves = Moves::default();
+        movegen::generate(position, Stage::Tactical, |m| {
+            moves.push(m, exchange_gain(m))
+        });
+        while let Some(m) = moves.pop() {
+            let child = position.after(m);
+            let score = -self.captures_only(&child, left - 1, ply + 1, -beta, -alpha);
+            if score > best_score {
+                best_score = score;
+                alpha = alpha.max(score);
+                if score >= beta {
+                    break;
+                }
+            }
+        }
+        best_score
+    }
+
+    fn evaluate(&mut self, position: &Position) -> i32 {
+        let key = position.key();
+        let slot = &mut self.known[key as usize % KNOWN_SCORES];
+        if slot.0 != key {
+            *slot = (key, self.evaluator.evaluate(position));
+        }
+        slot.1
+    }
+
+    /// A position that was there before, on the board or on the way, is as good as drawn.
+    fn is_drawn(&self, position: &Position) -> bool {
+        let key = position.key();
+        let reversible = position.halfmoves() as usize;
+        let mut earlier = self.keys.iter().rev().take(reversible);
+        reversible >= 100 || position.is_insufficient_material() || earlier.any(|old| *old == key)
+    }
+
+    /// All legal moves, the table's first, then captures that do not lose material, killers,
+    /// quiet moves by their history, losing captures.
+    fn in_order(&self, position: &Position, first: PackedMove, ply: usize) -> Moves {
+        const STEP: i32 = 1 << 24;
+        let mut moves = Moves::default();
+        let killers = &self.killers[ply];
+        for m in movegen::legal_moves(position) {
+            let packed = PackedMove::new(m);
+            let score = if packed == first {
+                3 * STEP
+            } else if is_tactical(m) {
+                let side = if see_at_least(position, m, 0) { 2 } else { -1 };
+                side * STEP + exchange_gain(m)
+            } else if killers.contains(&packed) {
+                STEP
+            } else {
+                self.history_of(m) as i32
+            };
+            moves.push(m, score);
+        }
+        moves
+    }
+
+    fn history_of(&self, m: Move) -> u32 {
+        let from = m.from().map_or(0, usize::from);
+        self.history[from][usize::from(m.to())].min(1 << 20)
+    }
+
+    /// A move was too good to be allowed.
+    fn learn(&mut self, m: Move, depth: u32, ply: usize) {
+        if is_tactical(m) {
+            return;
+        }
+        let (packed, killers) = (PackedMove::new(m), &mut self.killers[ply]);
+        if killers[0] != packed {
+            *killers = [packed, killers[0]];
+        }
+        let from = m.from().map_or(0, usize::from);
+        let count = &mut self.history[from][usize::from(m.to())];
+        *count = count.saturating_add(depth * depth);
+    }
+
+    fn remember(
+        &self,
+        position: &Position,
+        best: Move,
+        score: i32,
+        bound: Bound,
+        depth: u32,
+        ply: usize,
+    ) {
+        let entry = Entry {
+            best: PackedMove::new(best),
+            score,
+            eval: None,
+            depth: depth as i32,
+            bound,
+            pv: false,
+        };
+        self.table.store(position.key(), entry, ply);
+    }
+}
+
+/// Whether a known score ends a search with this window.
+fn decides(entry: &Entry, alpha: i32, beta: i32) -> bool {
+    match entry.bound {
+        Bound::Exact => true,
+        Bound::Lower => entry.score >= beta,
+        Bound::Upper => entry.score <= alpha,
+        Bound::None => false,
+    }
+}
+
+/// Most valuable victim first, least valuable attacker among equals.
+fn exchange_gain(m: Move) -> i32 {
+    let victim = m.capture().map_or(0, exchange_value);
+    let promotion = m.promotion().map_or(0, exchange_value);
+    16 * (victim + promotion) - exchange_value(m.role()) / 10
+}
+
+/// Moves that leave best first, each found when it is asked for: most nodes ask for few.
+#[derive(Default)]
+struct Moves(ArrayVec<(i32, Move), 256>);
+
+impl Moves {
+    fn push(&mut self, m: Move, score: i32) {
+        // No position has more moves than there is room.
+        let _ = self.0.try_push((score, m));
+    }
+
+    fn pop(&mut self) -> Option<Move> {
+        let mut best = 0;
+        for (place, (score, _)) in self.0.iter().enumerate().skip(1) {
+            if *score > self.0[best].0 {
+                best = place;
+            }
+        }
+        self.0.swap_pop(best).map(|(_, m)| m)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value of the full tree, without any cut.
+    fn minimax(position: &Position, depth: u32, ply: usize, weights: &Weights) -> i32 {
+        let moves = movegen::legal_moves(position);
+        if moves.is_empty() {
+            return if position.in_check() {
+                mated_in(ply)
+            } else {
+                DRAW
+            };
+        }
+        if depth == 0 {
+            return crate::eval::evaluate_uncached(position, weights);
+        }
+        let children = moves
+            .iter()
+            .map(|m| -minimax(&position.after(*m), depth - 1, ply + 1, weights));
+        children.max().unwrap_or(DRAW)
+    }
+
+    #[test]
+    fn the_value_is_that_of_the_full_tree() {
+        let weights = Arc::new(Weights::default());
+        for fen in [
+            "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        ] {
+            let position = Position::from_fen(fen).unwrap();
+            let breadth = "3+0".parse().unwrap();
+            let mut search = PlainSearch::new(weights.clone(), breadth).unwrap();
+            let outcome = search.run(&Game::new(position.clone()));
+            assert_eq!(outcome.score, minimax(&position, 3, 0, &weights), "{fen}");
+        }
+    }
+
+    #[test]
+    fn breadths_are_read_as_they_are_written() {
+        for text in ["3", "3+3", "6+0"] {
+            assert_eq!(text.parse::<Breadth>().unwrap().to_string(), text);
+        }
+        for wrong in ["", "0", "3+", "+3", "x", "65"] {
+            assert!(wrong.parse::<Breadth>().is_err(), "{wrong}");
+        }
+    }
+}
