@@ -18,6 +18,7 @@ use crate::play::pace::{Pace, TimeControl};
 use crate::play::schedule::{Format, Schedule};
 use crate::play::scoreboard;
 use crate::play::sprt::Sprt;
+use crate::play::tablebase::{Oracle, Tablebases};
 use crate::play::tournament::{Conclusion, Tournament};
 use crate::search::plain::Breadth;
 
@@ -86,6 +87,9 @@ pub struct Arguments {
     /// Draw after this many moves.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     maxmoves: Option<u32>,
+    /// End games as the Syzygy tables in this folder say, as soon as they can.
+    #[arg(long, value_name = "DIR")]
+    tablebases: Option<PathBuf>,
     /// Milliseconds tolerated beyond a time limit.
     #[arg(long, value_name = "MS", default_value_t = 20)]
     margin: u64,
@@ -169,6 +173,7 @@ impl Arguments {
             pace: self.pace()?,
             margin: Duration::from_millis(self.margin),
             adjudication: self.adjudication()?,
+            oracle: self.oracle()?,
             concurrency: self.concurrency(),
             sprt,
         })
@@ -197,6 +202,13 @@ impl Arguments {
             resign: resign.context("--resign")?,
             max_moves: self.maxmoves,
         })
+    }
+
+    fn oracle(&self) -> anyhow::Result<Option<Arc<dyn Oracle>>> {
+        let folder = self.tablebases.as_ref();
+        let tables = folder.map(|folder| Tablebases::open(folder)).transpose();
+        let tables = tables.context("--tablebases")?;
+        Ok(tables.map(|tables| Arc::new(tables) as Arc<dyn Oracle>))
     }
 
     fn openings(&self) -> anyhow::Result<Vec<Opening>> {

@@ -23,6 +23,7 @@ impl Term {
     }
 
     /// The term with this place, if the list is that long.
+    #[inline]
     pub fn from_index(index: usize) -> Option<Term> {
         (index < WEIGHT_COUNT).then_some(Term(index as u16))
     }

@@ -1,6 +1,7 @@
 //! One game: two players, an opening, and the rules that end it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use super::adjudication::{Adjudication, Referee};
 use super::openings::Opening;
 use super::pace::{Clocks, Pace};
 use super::player::{Fault, FaultKind, Player, Situation, Thought};
+use super::tablebase::Oracle;
 use crate::position::{Game, Position, movegen};
 
 /// A game's result as one of the players sees it.
@@ -93,6 +95,8 @@ pub enum Ending {
     /// By the winner: the other side has long been lost.
     Resignation(Color),
     TooLong,
+    /// Known from a table.
+    Tablebase(GameResult),
     /// By the one who could not go on.
     Fault(Color, FaultKind),
 }
@@ -102,6 +106,7 @@ impl Ending {
         match self {
             Ending::Checkmate(winner) | Ending::Resignation(winner) => GameResult::win_of(winner),
             Ending::Fault(offender, _) => GameResult::win_of(!offender),
+            Ending::Tablebase(result) => result,
             _ => GameResult::Draw,
         }
     }
@@ -109,7 +114,10 @@ impl Ending {
     /// The PGN tag, in the words match runners use.
     pub fn termination(self) -> &'static str {
         match self {
-            Ending::AgreedDraw | Ending::Resignation(_) | Ending::TooLong => "adjudication",
+            Ending::AgreedDraw
+            | Ending::Resignation(_)
+            | Ending::TooLong
+            | Ending::Tablebase(_) => "adjudication",
             Ending::Fault(_, kind) => kind.termination(),
             _ => "normal",
         }
@@ -127,18 +135,24 @@ impl fmt::Display for Ending {
             Ending::InsufficientMaterial => f.write_str("Draw by insufficient mating material"),
             Ending::AgreedDraw | Ending::TooLong => f.write_str("Draw by adjudication"),
             Ending::Resignation(winner) => write!(f, "{} wins by adjudication", name(winner)),
+            Ending::Tablebase(result) => match result.winner() {
+                Some(winner) => write!(f, "{} wins by adjudication: SyzygyTB", name(winner)),
+                None => f.write_str("Draw by adjudication: SyzygyTB"),
+            },
             Ending::Fault(offender, kind) => write!(f, "{}{kind}", name(offender)),
         }
     }
 }
 
 /// What holds for a game apart from who plays it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rules {
     pub paces: ByColor<Pace>,
     /// Time tolerated beyond a limit.
     pub margin: Duration,
     pub adjudication: Adjudication,
+    /// Tables of endings, if there are any.
+    pub oracle: Option<Arc<dyn Oracle>>,
 }
 
 impl Rules {
@@ -148,6 +162,7 @@ impl Rules {
             paces: ByColor::new_with(|_| pace),
             margin: Duration::ZERO,
             adjudication: Adjudication::default(),
+            oracle: None,
         }
     }
 }
@@ -247,6 +262,7 @@ struct Board {
     thoughts: Vec<Thought>,
     clocks: Clocks,
     referee: Referee,
+    oracle: Option<Arc<dyn Oracle>>,
 }
 
 impl Board {
@@ -262,6 +278,7 @@ impl Board {
             thoughts: Vec::new(),
             clocks: Clocks::new(rules.paces, rules.margin),
             referee: Referee::new(rules.adjudication),
+            oracle: rules.oracle.clone(),
         }
     }
 
@@ -310,6 +327,12 @@ impl Board {
         if position.halfmoves() >= 100 {
             return Some(Ending::FiftyMoves);
         }
-        self.referee.ending(self.moves.len())
+        let known = self
+            .oracle
+            .as_ref()
+            .and_then(|oracle| oracle.verdict(position));
+        known
+            .map(Ending::Tablebase)
+            .or_else(|| self.referee.ending(self.moves.len()))
     }
 }

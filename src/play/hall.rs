@@ -6,6 +6,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use super::openings::Opening;
 use super::pace::Pace;
 use super::player::Player;
 use super::schedule::Fixture;
+use super::tablebase::Oracle;
 
 /// The search recurses deeply.
 const STACK_BYTES: usize = 16 << 20;
@@ -34,6 +36,7 @@ pub struct Hall<'a> {
     pub pace: Pace,
     pub margin: Duration,
     pub adjudication: Adjudication,
+    pub oracle: Option<Arc<dyn Oracle>>,
 }
 
 impl Hall<'_> {
@@ -136,6 +139,7 @@ impl Hall<'_> {
             },
             margin: self.margin,
             adjudication: self.adjudication,
+            oracle: self.oracle.clone(),
         }
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! - [`player`]: who plays; [`inside`] is Finch in this process (`plain` without its pruning),
 //!   [`outside`] a UCI engine, [`contestant`] any of them as a person names it
-//! - [`pace`]: how long they may think; [`adjudication`]: when it is over before it is over
+//! - [`pace`]: how long they may think; [`adjudication`]: when it is over before it is over, and
+//!   [`tablebase`] when that is certain
 //! - [`game`]: one game; [`openings`]: where it begins, [`opening_maker`]: how such places are found
 //! - [`schedule`], [`hall`], [`standings`], [`journal`]: who meets whom, many games at once, the
 //!   table, the PGN file that remembers; [`tournament`] ties them together, [`scoreboard`] shows it
@@ -33,6 +34,7 @@ pub mod score;
 pub mod scoreboard;
 pub mod sprt;
 pub mod standings;
+pub mod tablebase;
 pub mod tournament;
 
 use std::io;
@@ -41,9 +43,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use shakmaty::ByColor;
+
 use crate::eval::Weights;
 use adjudication::Adjudication;
 use contestant::Contestant;
+use game::Rules;
 pub use game::{GameRecord, GameResult, play_game};
 use hall::Hall;
 pub use openings::Opening;
@@ -54,13 +59,30 @@ use schedule::{Fixture, Format, Schedule};
 pub use score::Score;
 use standings::{Finished, Standings};
 
+/// What holds for every game between players of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    pub pace: Pace,
+    pub adjudication: Adjudication,
+}
+
+impl From<Pace> for Terms {
+    /// Games are played out.
+    fn from(pace: Pace) -> Terms {
+        Terms {
+            pace,
+            adjudication: Adjudication::default(),
+        }
+    }
+}
+
 /// A match of `games` games (an even number) between two sets of weights, each opening with both
 /// colours, on `threads` threads; the score is that of `a`. The seed chooses the openings; with
 /// a depth or node limit nothing else decides.
 pub fn duel(
     a: &Weights,
     b: &Weights,
-    pace: Pace,
+    terms: impl Into<Terms>,
     openings: &[Opening],
     games: usize,
     seed: u64,
@@ -75,7 +97,7 @@ pub fn duel(
         .map(|number| schedule.fixture(number))
         .collect();
     let mut standings = Standings::new(schedule);
-    let hall = hall(&contestants, &openings, pace);
+    let hall = hall(&contestants, &openings, terms.into());
     hall.play(
         &fixtures,
         threads,
@@ -101,7 +123,7 @@ pub fn encounters(
     players: &[Arc<Weights>],
     openings: &[Opening],
     encounters: &[Encounter],
-    pace: Pace,
+    terms: impl Into<Terms>,
     threads: usize,
 ) -> io::Result<Vec<GameResult>> {
     let contestants: Vec<Contestant> = players
@@ -119,7 +141,7 @@ pub fn encounters(
         })
         .collect();
     let mut results = vec![GameResult::Draw; encounters.len()];
-    let hall = hall(&contestants, openings, pace);
+    let hall = hall(&contestants, openings, terms.into());
     hall.play(
         &fixtures,
         threads,
@@ -132,13 +154,25 @@ pub fn encounters(
     Ok(results)
 }
 
-/// A hall in which everyone has the same limits and games are played out.
-fn hall<'a>(contestants: &'a [Contestant], openings: &'a [Opening], pace: Pace) -> Hall<'a> {
+/// One game between players of this process, on this thread.
+pub fn single_game(players: ByColor<&Arc<Weights>>, opening: &Opening, terms: Terms) -> GameResult {
+    let mut seats =
+        players.map(|weights| Contestant::inside("", weights.clone()).seat(&terms.pace));
+    let rules = Rules {
+        adjudication: terms.adjudication,
+        ..Rules::of(terms.pace)
+    };
+    play_game(&mut *seats.white, &mut *seats.black, opening, &rules).result()
+}
+
+/// A hall in which the same terms hold for everyone.
+fn hall<'a>(contestants: &'a [Contestant], openings: &'a [Opening], terms: Terms) -> Hall<'a> {
     Hall {
         contestants,
         openings,
-        pace,
+        pace: terms.pace,
         margin: Duration::ZERO,
-        adjudication: Adjudication::default(),
+        adjudication: terms.adjudication,
+        oracle: None,
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use super::pgn::{self, Heading};
 use super::schedule::{Fixture, Schedule};
 use super::sprt::{Decision, Sprt};
 use super::standings::{Finished, Standings};
+use super::tablebase::Oracle;
 
 pub struct Tournament {
     pub event: String,
@@ -30,6 +32,7 @@ pub struct Tournament {
     pub pace: Pace,
     pub margin: Duration,
     pub adjudication: Adjudication,
+    pub oracle: Option<Arc<dyn Oracle>>,
     pub concurrency: usize,
     /// For two players: when to stop.
     pub sprt: Option<Sprt>,
@@ -68,6 +71,7 @@ impl Tournament {
             self.pace,
             self.margin,
             self.adjudication,
+            self.oracle.is_some(),
             self.schedule.pairings(),
         );
         text.push_str(&format!("{limits:?}"));
@@ -158,6 +162,7 @@ impl Tournament {
             pace: self.pace,
             margin: self.margin,
             adjudication: self.adjudication,
+            oracle: self.oracle.clone(),
         }
     }
 

@@ -153,7 +153,8 @@ impl PlainSearch {
             return entry.score;
         }
         let first = entry.map_or(PackedMove::NONE, |entry| entry.best);
-        let mut moves = self.in_order(position, first, ply);
+        let mut moves = Moves::default();
+        self.put_in_order(position, first, ply, &mut moves);
         let original_alpha = alpha;
         let (mut best_score, mut best_move) = (-INFINITE, None);
         self.keys.push(position.key());
@@ -262,9 +263,8 @@ impl PlainSearch {
 
     /// All legal moves, the table's first, then captures that do not lose material, killers,
     /// quiet moves by their history, losing captures.
-    fn in_order(&self, position: &Position, first: PackedMove, ply: usize) -> Moves {
+    fn put_in_order(&self, position: &Position, first: PackedMove, ply: usize, moves: &mut Moves) {
         const STEP: i32 = 1 << 24;
-        let mut moves = Moves::default();
         let killers = &self.killers[ply];
         for m in movegen::legal_moves(position) {
             let packed = PackedMove::new(m);
@@ -280,7 +280,6 @@ impl PlainSearch {
             };
             moves.push(m, score);
         }
-        moves
     }
 
     fn history_of(&self, m: Move) -> u32 {
