@@ -5,6 +5,7 @@ mod cli;
 mod common;
 mod data;
 mod eval;
+mod games;
 mod label;
 mod matches;
 mod papers;

@@ -187,12 +187,12 @@ const METHODS: [&str; 6] = [
     "name = 'memetic'\npopulation = 4\nclimb = { steps = 2, batch = 16 }",
 ];
 
-struct Desk {
+pub struct Desk {
     folder: TempDir,
 }
 
 impl Desk {
-    fn new(preset: &str) -> Desk {
+    pub fn new(preset: &str) -> Desk {
         let folder = TempDir::new().unwrap();
         games(&folder, 8, 60, 3);
         std::fs::write(folder.path().join("small.toml"), preset).unwrap();
@@ -203,29 +203,55 @@ impl Desk {
         Desk::new(&SMALL.replace("METHOD", method))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_finch"));
         command.args(arguments).current_dir(self.folder.path());
         command
     }
 
-    fn tune(&self, out: &str, more: &[&str]) -> Output {
+    pub fn tune(&self, out: &str, more: &[&str]) -> Output {
         let arguments = ["tune", "small.toml", "--games", "games.pgn", "--out", out];
         self.command(&[&arguments[..], more].concat())
             .output()
             .unwrap()
     }
 
-    fn best(&self, out: &str) -> String {
+    pub fn best(&self, out: &str) -> String {
         std::fs::read_to_string(self.path(out).join("best.toml")).unwrap()
+    }
+
+    /// Kills a run several times at random and lets it go on to its end.
+    pub fn tune_with_kills(&self, out: &str, random: &mut impl RngExt) {
+        let begin = ["tune", "small.toml", "--games", "games.pgn", "--out", out];
+        let config = self.path(out).join("config.toml");
+        for _ in 0..5 {
+            let arguments: &[&str] = if config.exists() {
+                &["tune", "--resume", out]
+            } else {
+                &begin
+            };
+            let mut child = self
+                .command(arguments)
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(random.random_range(5..400)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        if !config.exists() {
+            assert_success(&self.tune(out, &[]));
+        }
+        let resume = ["tune", "--resume", out];
+        assert_success(&self.command(&resume).output().unwrap());
     }
 }
 
-fn assert_success(output: &Output) {
+pub fn assert_success(output: &Output) {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
 }
@@ -256,37 +282,7 @@ fn a_killed_run_goes_on_to_the_same_weights() {
     for method in [METHODS[0], METHODS[3], METHODS[4]] {
         let desk = Desk::with_method(method);
         assert_success(&desk.tune("whole", &[]));
-        for _ in 0..5 {
-            let arguments: &[&str] = if desk.path("broken/config.toml").exists() {
-                &["tune", "--resume", "broken"]
-            } else {
-                &[
-                    "tune",
-                    "small.toml",
-                    "--games",
-                    "games.pgn",
-                    "--out",
-                    "broken",
-                ]
-            };
-            let mut child = desk
-                .command(arguments)
-                .stdout(std::process::Stdio::null())
-                .spawn()
-                .unwrap();
-            std::thread::sleep(Duration::from_millis(random.random_range(5..400)));
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-        if !desk.path("broken/config.toml").exists() {
-            assert_success(&desk.tune("broken", &[]));
-        }
-        assert_success(
-            &desk
-                .command(&["tune", "--resume", "broken"])
-                .output()
-                .unwrap(),
-        );
+        desk.tune_with_kills("broken", &mut random);
         assert_eq!(desk.best("whole"), desk.best("broken"), "{method}");
     }
 }
@@ -330,7 +326,7 @@ fn weights_are_measured_on_games() {
 }
 
 /// Fails with one line on standard error that says all of `parts`.
-fn assert_refused(output: &Output, parts: &[&str]) {
+pub fn assert_refused(output: &Output, parts: &[&str]) {
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert_eq!(error.trim().lines().count(), 1, "{error}");

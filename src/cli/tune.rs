@@ -10,7 +10,7 @@ use clap::Args;
 use super::progress::Progress;
 use crate::tune::preset::Preset;
 use crate::tune::report;
-use crate::tune::run::{self, Folder, Outcome, Summary, Workshop};
+use crate::tune::run::{self, Folder, Journal, Outcome, Summary, Workshop};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Go on with a run that was broken off.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "games", "seed", "runs", "sweep", "out"])]
     resume: Option<PathBuf>,
+    /// Folder of a run whose last population this one goes on from (coevolution).
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    from: Option<PathBuf>,
     /// Make the result the weights this Finch plays with.
     #[arg(long)]
     install: bool,
@@ -146,7 +149,12 @@ impl Arguments {
             combinations = grown.collect();
         }
         let variant = |changes: &Vec<(String, String)>| {
-            let mut preset = Preset::parse_with(&text, &file, changes)?;
+            let from = self.from.iter().map(|folder| {
+                let folder = toml::Value::String(folder.display().to_string());
+                ("method.from".to_owned(), folder.to_string())
+            });
+            let all: Vec<_> = from.chain(changes.iter().cloned()).collect();
+            let mut preset = Preset::parse_with(&text, &file, &all)?;
             if !self.games.is_empty() {
                 let names = self.games.iter().map(|path| path.display().to_string());
                 preset.data.games = names.collect();
@@ -169,7 +177,8 @@ impl Arguments {
             let folder = folder.path().display();
             println!("interrupted; go on with: finch tune --resume {folder}");
         } else {
-            print_closing_match(preset, outcome)?;
+            print_averages(preset, folder)?;
+            print_closing_matches(preset, outcome)?;
         }
         println!("weights: {}", best.display());
         println!("report: {}", folder.path().join("report.html").display());
@@ -184,11 +193,22 @@ impl Arguments {
     }
 }
 
-/// New weights against start weights, in games.
-fn print_closing_match(preset: &Preset, outcome: &Outcome) -> anyhow::Result<()> {
-    if let Some(score) = run::closing_match(preset, &outcome.best, &outcome.start)? {
+fn print_averages(preset: &Preset, folder: &Folder) -> anyhow::Result<()> {
+    let (genes, rows) = Journal::read(folder)?;
+    print!(
+        "{}",
+        run::averages(&genes, &rows, preset.reference.as_ref())
+    );
+    Ok(())
+}
+
+/// New weights against start weights and rivals, in games.
+fn print_closing_matches(preset: &Preset, outcome: &Outcome) -> anyhow::Result<()> {
+    let genome = &outcome.genome;
+    for closing in run::closing_matches(preset, genome, &outcome.best, &outcome.start)? {
+        let (opponent, score) = (closing.opponent, closing.score);
         println!(
-            "result against its start: {} wins, {} draws, {} losses; Elo {}",
+            "result against {opponent}: {} wins, {} draws, {} losses; Elo {}",
             score.wins,
             score.draws,
             score.losses,

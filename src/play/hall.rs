@@ -24,7 +24,7 @@ use super::schedule::Fixture;
 use super::tablebase::Oracle;
 
 /// The search recurses deeply.
-const STACK_BYTES: usize = 16 << 20;
+pub(crate) const STACK_BYTES: usize = 16 << 20;
 /// With more players than this, those in this process give up their memory between games.
 const KEPT_PLAYERS: usize = 8;
 

@@ -51,6 +51,7 @@ use contestant::Contestant;
 use game::Rules;
 pub use game::{GameRecord, GameResult, play_game};
 use hall::Hall;
+pub(crate) use hall::STACK_BYTES;
 pub use openings::Opening;
 pub use outside::{Engine, Outside};
 pub use pace::Pace;

@@ -25,7 +25,6 @@ mod learning;
 mod negamax;
 mod ordering;
 mod pages;
-
 pub mod params;
 pub mod plain;
 mod pruning;

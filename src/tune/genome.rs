@@ -18,9 +18,12 @@ pub struct GenomeSettings {
     /// Where weights that are not named come from: "none", "default" or a weights file.
     pub base: String,
     pub start: Start,
+    /// Centipawns in a unit of this table: 100 when a paper counts in pawns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<f64>,
     /// Families all of whose terms are free within their own bounds, both phases apart.
     pub free: Vec<String>,
-    /// Named weights: a number is fixed, bounds are free.
+    /// Named weights: a number or a list of them is fixed, bounds are free.
     pub weights: BTreeMap<String, WeightSettings>,
 }
 
@@ -37,10 +40,12 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(
     untagged,
-    expecting = "a number (fixed) or a table of low, high and perhaps start, tapered, tied, entries (free)"
+    expecting = "a number or a list of numbers (fixed), or a table of low, high and perhaps start, tapered, tied, entries (free)"
 )]
 pub enum WeightSettings {
     Fixed(f64),
+    /// Each entry of a table.
+    FixedEntries(Vec<f64>),
     Free(FreeSettings),
 }
 
@@ -116,6 +121,8 @@ pub struct Column {
 pub struct Genome {
     pub genes: Vec<Gene>,
     pub start: Start,
+    /// Centipawns in a unit of a gene.
+    unit: f64,
     base: Weights,
     columns: Vec<Column>,
     /// For each term its column, if it has one.
@@ -131,6 +138,11 @@ impl Genome {
     pub fn new(settings: &GenomeSettings, base: Weights) -> Result<Genome, Complaint> {
         let mut base = base;
         let mut genes = Vec::new();
+        let unit = settings.unit.unwrap_or(1.0);
+        if !(unit > 0.0 && unit.is_finite()) || unit != 1.0 && !settings.free.is_empty() {
+            let problem = "not a positive number, or not 1 with whole families free";
+            return Err(("unit".to_owned(), problem.to_owned()));
+        }
         for name in &settings.free {
             let family = Family::ALL.iter().find(|family| family.key() == name);
             let family = *family.ok_or(("free".to_owned(), format!("no family {name}")))?;
@@ -145,22 +157,25 @@ impl Genome {
             let info = TermInfo::named(name).ok_or_else(|| fail("no such term".to_owned()))?;
             match weight {
                 WeightSettings::Fixed(value) => {
-                    check_bounds(info, *value).map_err(fail)?;
-                    for term in info.terms() {
-                        base.set(term, Value::both(*value));
-                    }
+                    let entries = vec![*value; info.length];
+                    fix(&mut base, info, &entries, unit).map_err(fail)?;
                 }
-                WeightSettings::Free(free) => genes.extend(named_genes(info, free).map_err(fail)?),
+                WeightSettings::FixedEntries(entries) => {
+                    fix(&mut base, info, entries, unit).map_err(fail)?;
+                }
+                WeightSettings::Free(free) => {
+                    genes.extend(named_genes(info, free, unit).map_err(fail)?);
+                }
             }
         }
         if genes.is_empty() {
             return Err(("weights".to_owned(), "no weight is free".to_owned()));
         }
         genes.sort_by_key(|gene| gene.places[0].term);
-        Ok(Genome::assemble(genes, settings.start, base))
+        Ok(Genome::assemble(genes, settings.start, unit, base))
     }
 
-    fn assemble(genes: Vec<Gene>, start: Start, base: Weights) -> Genome {
+    fn assemble(genes: Vec<Gene>, start: Start, unit: f64, base: Weights) -> Genome {
         let count = crate::eval::WEIGHT_COUNT;
         let mut setters = vec![(None, None); count];
         for (number, gene) in genes.iter().enumerate() {
@@ -201,6 +216,7 @@ impl Genome {
         Genome {
             genes,
             start,
+            unit,
             base,
             columns,
             column_of,
@@ -239,6 +255,7 @@ impl Genome {
     pub fn weights(&self, values: &[f64]) -> Weights {
         let mut flat = self.base.genes();
         for (gene, &value) in self.genes.iter().zip(values) {
+            let value = value * self.unit;
             for place in &gene.places {
                 let index = 2 * place.term.index();
                 if place.phases.midgame() {
@@ -264,7 +281,24 @@ impl Genome {
             } else {
                 value.endgame
             };
-            value.clamp(gene.low, gene.high)
+            (value / self.unit).clamp(gene.low, gene.high)
+        };
+        self.genes.iter().map(value).collect()
+    }
+
+    pub fn place_named(&self, name: &str) -> Option<usize> {
+        self.genes.iter().position(|gene| gene.name == name)
+    }
+
+    /// Genes by their names; every one must be there, within its bounds, and nothing else.
+    pub fn genes_named(&self, values: &BTreeMap<String, f64>) -> Result<Vec<f64>, String> {
+        if let Some(name) = values.keys().find(|name| self.place_named(name).is_none()) {
+            return Err(format!("no gene {name}"));
+        }
+        let value = |gene: &Gene| match values.get(&gene.name) {
+            Some(value) if (gene.low..=gene.high).contains(value) => Ok(*value),
+            Some(value) => Err(format!("{} {value} is out of bounds", gene.name)),
+            None => Err(format!("no value for {}", gene.name)),
         };
         self.genes.iter().map(value).collect()
     }
@@ -285,18 +319,30 @@ fn check_bounds(info: &TermInfo, value: f64) -> Result<(), String> {
     ))
 }
 
+/// Sets all entries of a term, in both phases.
+fn fix(base: &mut Weights, info: &TermInfo, entries: &[f64], unit: f64) -> Result<(), String> {
+    if entries.len() != info.length {
+        return Err(format!("{} values, not {}", info.length, entries.len()));
+    }
+    for (term, value) in info.terms().zip(entries) {
+        check_bounds(info, value * unit)?;
+        base.set(term, Value::both(value * unit));
+    }
+    Ok(())
+}
+
 /// Both phases of a term within its own bounds.
 fn own_genes(term: Term, info: &TermInfo) -> Vec<Gene> {
     let (low, high) = (f64::from(info.low), f64::from(info.high));
     phase_genes(&term.label(), &[term], true)
         .into_iter()
-        .map(|(name, places)| gene(name, places, info, [low, high], [low, high]))
+        .map(|(name, places)| gene(name, places, info, 1.0, [[low, high]; 2]))
         .collect()
 }
 
-fn named_genes(info: &TermInfo, free: &FreeSettings) -> Result<Vec<Gene>, String> {
-    check_bounds(info, free.low)?;
-    check_bounds(info, free.high)?;
+fn named_genes(info: &TermInfo, free: &FreeSettings, unit: f64) -> Result<Vec<Gene>, String> {
+    check_bounds(info, free.low * unit)?;
+    check_bounds(info, free.high * unit)?;
     if free.low > free.high {
         return Err(format!("low {} is above high {}", free.low, free.high));
     }
@@ -322,7 +368,7 @@ fn named_genes(info: &TermInfo, free: &FreeSettings) -> Result<Vec<Gene>, String
     let genes = groups
         .iter()
         .flat_map(|(name, terms)| phase_genes(name, terms, free.tapered))
-        .map(|(name, places)| gene(name, places, info, bounds, start));
+        .map(|(name, places)| gene(name, places, info, unit, [bounds, start]));
     Ok(genes.collect())
 }
 
@@ -341,15 +387,15 @@ fn gene(
     name: String,
     places: Vec<Place>,
     info: &TermInfo,
-    bounds: [f64; 2],
-    start: [f64; 2],
+    unit: f64,
+    [bounds, start]: [[f64; 2]; 2],
 ) -> Gene {
     Gene {
         name,
         low: bounds[0],
         high: bounds[1],
-        floor: f64::from(info.low),
-        ceiling: f64::from(info.high),
+        floor: f64::from(info.low) / unit,
+        ceiling: f64::from(info.high) / unit,
         start,
         places,
     }

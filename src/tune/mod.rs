@@ -5,7 +5,7 @@
 //! - [`methods`]: how a population becomes better, with the [`operators`] they share
 //! - [`preset`]: an experiment as a TOML file
 //! - [`run`]: an experiment under way: folder, journal, checkpoint, several runs at once
-//! - [`report`]: what came of it, as a page with curves
+//! - [`report`]: what came of it, as a page with curves; [`statistics`]: means and deviations
 
 pub mod fitness;
 pub mod genome;
@@ -14,3 +14,4 @@ pub mod operators;
 pub mod preset;
 pub mod report;
 pub mod run;
+pub mod statistics;

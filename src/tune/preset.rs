@@ -12,9 +12,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::fitness::{MentorSettings, MovesSettings, Objective};
+use super::fitness::{GamesSettings, MentorSettings, MovesSettings, Objective};
 use super::genome::{Genome, GenomeSettings};
-use super::methods::{Complaint, MethodSettings};
+use super::methods::{Complaint, MethodSettings, Seed};
 use crate::data::Selection;
 use crate::eval::Weights;
 
@@ -35,6 +35,22 @@ const BUILT_IN: &[(&str, &str)] = &[
     (
         "vazquez-2013-24",
         include_str!("../../tuning/vazquez-2013-24.toml"),
+    ),
+    (
+        "vazquez-2013-coevolution",
+        include_str!("../../tuning/vazquez-2013-coevolution.toml"),
+    ),
+    (
+        "kendall-2001",
+        include_str!("../../tuning/kendall-2001.toml"),
+    ),
+    (
+        "kendall-2001-unseeded",
+        include_str!("../../tuning/kendall-2001-unseeded.toml"),
+    ),
+    (
+        "nasreddine-2006",
+        include_str!("../../tuning/nasreddine-2006.toml"),
     ),
     ("moves", include_str!("../../tuning/moves.toml")),
     ("mentor", include_str!("../../tuning/mentor.toml")),
@@ -58,15 +74,17 @@ pub struct Preset {
 pub enum FitnessSettings {
     Moves(MovesSettings),
     Mentor(MentorSettings),
+    Games(GamesSettings),
 }
 
 impl FitnessSettings {
-    pub const NAMES: &[&str] = &["moves", "mentor"];
+    pub const NAMES: &[&str] = &["moves", "mentor", "games"];
 
     pub fn name(&self) -> &str {
         match self {
             FitnessSettings::Moves(settings) => &settings.name,
             FitnessSettings::Mentor(settings) => &settings.name,
+            FitnessSettings::Games(settings) => &settings.name,
         }
     }
 
@@ -75,6 +93,7 @@ impl FitnessSettings {
         match self {
             FitnessSettings::Moves(settings) => settings.shown(value),
             FitnessSettings::Mentor(settings) => settings.shown(value),
+            FitnessSettings::Games(settings) => settings.shown(value),
         }
     }
 
@@ -82,7 +101,7 @@ impl FitnessSettings {
     pub fn validates_in_kind(&self) -> bool {
         match self {
             FitnessSettings::Moves(settings) => settings.objective == Objective::Count,
-            FitnessSettings::Mentor(_) => true,
+            FitnessSettings::Mentor(_) | FitnessSettings::Games(_) => true,
         }
     }
 
@@ -91,6 +110,7 @@ impl FitnessSettings {
         match self {
             FitnessSettings::Moves(_) => format!("{:.2}%", 100.0 * value),
             FitnessSettings::Mentor(settings) => settings.shown(value),
+            FitnessSettings::Games(settings) => settings.shown(value),
         }
     }
 
@@ -98,6 +118,7 @@ impl FitnessSettings {
         match self {
             FitnessSettings::Moves(settings) => settings.complaint(),
             FitnessSettings::Mentor(settings) => settings.complaint(),
+            FitnessSettings::Games(settings) => settings.complaint(),
         }
     }
 }
@@ -114,8 +135,11 @@ pub struct RunSettings {
     pub checkpoint: u64,
     /// Games of the closing match between the result and the start; 0 plays none.
     pub closing_games: u32,
-    /// Nodes a move in the closing match.
+    /// Nodes a move in the closing match; what learned from games plays as it learned.
     pub closing_nodes: u64,
+    /// Others to play the closing match against, by the names of their genes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rivals: BTreeMap<String, Seed>,
     /// The day it began, filled in by the run.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub started: String,
@@ -130,6 +154,7 @@ impl Default for RunSettings {
             checkpoint: 1,
             closing_games: 100,
             closing_nodes: 2000,
+            rivals: BTreeMap::new(),
             started: String::new(),
         }
     }
@@ -155,9 +180,11 @@ pub struct Reference {
     pub validation: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Final values by gene.
+    /// Final values by gene, and their standard deviations in the population.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub deviations: BTreeMap<String, f64>,
 }
 
 /// Why a preset is refused.
@@ -289,12 +316,45 @@ impl Preset {
         }
         let in_table = |table: &str, (key, problem): Complaint| (format!("{table}.{key}"), problem);
         let method = self.method.complaint();
-        // Which weights are free does not depend on where the others come from.
-        let genome = || Genome::new(&self.genome, Weights::zero("none")).err();
         method
             .map(|complaint| in_table("method", complaint))
             .or_else(|| Some(in_table("fitness", self.fitness.complaint()?)))
-            .or_else(|| genome().map(|complaint| in_table("genome", complaint)))
+            .or_else(|| self.mismatch())
+            // Which weights are free does not depend on where the others come from.
+            .or_else(|| match Genome::new(&self.genome, Weights::zero("none")) {
+                Ok(genome) => self.misfit(&genome),
+                Err(complaint) => Some(in_table("genome", complaint)),
+            })
+    }
+
+    /// Tables that are fine by themselves but do not go together.
+    fn mismatch(&self) -> Option<Complaint> {
+        let complain = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
+        let pairs = self.method.pairs_individuals();
+        match &self.fitness {
+            FitnessSettings::Games(games) if !pairs && games.opponent.is_empty() => complain(
+                "fitness.opponent",
+                "missing: this method measures by a score against someone",
+            ),
+            FitnessSettings::Games(_) => None,
+            _ if pairs => complain("method.name", "selects by games: fitness must be games"),
+            _ if self.genome.unit.is_some_and(|unit| unit != 1.0) => {
+                complain("genome.unit", "only for fitness games")
+            }
+            _ => None,
+        }
+    }
+
+    /// What names genes that are not in the genome.
+    fn misfit(&self, genome: &Genome) -> Option<Complaint> {
+        let rival = |(name, genes): (&String, &Seed)| {
+            let problem = genome.genes_named(genes).err()?;
+            Some((format!("run.rivals.{name}"), problem))
+        };
+        let method = self.method.misfit(genome);
+        method
+            .map(|(key, problem)| (format!("method.{key}"), problem))
+            .or_else(|| self.run.rivals.iter().find_map(rival))
     }
 }
 
@@ -327,6 +387,9 @@ impl Reader<'_> {
             "cma-es" => MethodSettings::CmaEs(self.method()?),
             "adam" => MethodSettings::Adam(self.method()?),
             "memetic" => MethodSettings::Memetic(self.method()?),
+            "population-dynamics" => MethodSettings::PopulationDynamics(self.method()?),
+            "dynamic-boundary" => MethodSettings::DynamicBoundary(self.method()?),
+            "coevolution" => MethodSettings::Coevolution(self.method()?),
             other => return Err(self.unknown("method.name", other, MethodSettings::NAMES)),
         };
         let fitness = match kinds.fitness.name.as_str() {
@@ -337,6 +400,10 @@ impl Reader<'_> {
             "mentor" => {
                 let document: Document<MentorSettings, IgnoredAny> = self.document()?;
                 FitnessSettings::Mentor(document.fitness)
+            }
+            "games" => {
+                let document: Document<GamesSettings, IgnoredAny> = self.document()?;
+                FitnessSettings::Games(document.fitness)
             }
             other => return Err(self.unknown("fitness.name", other, FitnessSettings::NAMES)),
         };

@@ -5,6 +5,7 @@
 //! fitness is a file here and a line in [`settings`](super::preset).
 
 mod exact;
+mod games;
 mod likelihood;
 pub mod mentor;
 pub mod moves;
@@ -12,6 +13,7 @@ mod quiescence;
 mod tree;
 
 pub use exact::Searched;
+pub use games::{Arena, EVEN, Games, GamesSettings, Manner, Place};
 pub use mentor::{Mentor, MentorSettings};
 pub use moves::{Moves, MovesSettings, Objective};
 pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
@@ -73,6 +75,11 @@ pub trait Fitness: Sync {
 
     /// A value as people read it.
     fn shown(&self, value: f64) -> String;
+
+    /// Where individuals can play each other, if that is what the fitness is about.
+    fn arena(&self) -> Option<&Arena> {
+        None
+    }
 
     /// A value on the validation cases as people read it.
     fn shown_validation(&self, value: f64) -> String {

@@ -8,9 +8,14 @@
 
 mod adam;
 mod cma_es;
+mod coevolution;
 mod de;
+mod dynamic_boundary;
 mod ep;
 mod memetic;
+mod pairing;
+mod population_dynamics;
+mod succession;
 
 use rand::RngExt;
 use serde::de::DeserializeOwned;
@@ -22,11 +27,15 @@ use crate::random::{Purpose, stream};
 
 pub use adam::{Adam, AdamSettings, Climb};
 pub use cma_es::CmaEsSettings;
+pub use coevolution::CoevolutionSettings;
 pub use de::DeSettings;
+pub use dynamic_boundary::DynamicBoundarySettings;
 pub use ep::EpSettings;
 pub use memetic::MemeticSettings;
+pub use pairing::Seed;
+pub use population_dynamics::PopulationDynamicsSettings;
 
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Individual {
     pub genes: Vec<f64>,
     /// Self-adaptive mutation's own deviations; empty for other mutations.
@@ -56,6 +65,8 @@ impl Individual {
 pub struct Surroundings<'a> {
     pub genome: &'a Genome,
     pub fitness: &'a dyn Fitness,
+    /// Whom another run left behind, for methods that go on from there.
+    pub founders: &'a [Individual],
     pub seed: u64,
     /// The generation that is being made; 0 is the first population.
     pub generation: u64,
@@ -138,10 +149,25 @@ pub trait Method: Send {
     /// The current population, every member evaluated.
     fn population(&self) -> &[Individual];
 
+    /// Whom the generation stands for: the fittest, unless the method knows better.
+    fn champion(&self) -> Individual;
+
     /// Everything the next generation depends on.
     fn save(&self) -> Result<toml::Table, toml::ser::Error>;
 
     fn restore(&mut self, saved: toml::Table) -> Result<(), toml::de::Error>;
+}
+
+/// The first of those than whom nobody is fitter.
+fn fittest(population: &[Individual]) -> Individual {
+    let fitter = |a, b| {
+        if Individual::worth(b) > Individual::worth(a) {
+            b
+        } else {
+            a
+        }
+    };
+    population.iter().fold(&population[0], fitter).clone()
 }
 
 /// A method that is its settings and a state serde can write down: saving and restoring come
@@ -165,6 +191,10 @@ trait Steps: Send {
     fn begin(&mut self, around: &Surroundings<'_>);
     fn advance(&mut self, around: &Surroundings<'_>);
     fn population(&self) -> &[Individual];
+
+    fn champion(&self) -> Individual {
+        fittest(self.population())
+    }
 }
 
 impl<Settings, State> Method for Evolving<Settings, State>
@@ -182,6 +212,10 @@ where
 
     fn population(&self) -> &[Individual] {
         Steps::population(self)
+    }
+
+    fn champion(&self) -> Individual {
+        Steps::champion(self)
     }
 
     fn save(&self) -> Result<toml::Table, toml::ser::Error> {
@@ -203,13 +237,25 @@ pub enum MethodSettings {
     CmaEs(CmaEsSettings),
     Adam(AdamSettings),
     Memetic(MemeticSettings),
+    PopulationDynamics(PopulationDynamicsSettings),
+    DynamicBoundary(DynamicBoundarySettings),
+    Coevolution(CoevolutionSettings),
 }
 
 /// What is impossible about a table of settings: the key, and why.
 pub type Complaint = (String, String);
 
 impl MethodSettings {
-    pub const NAMES: &[&str] = &["ep", "de", "cma-es", "adam", "memetic"];
+    pub const NAMES: &[&str] = &[
+        "ep",
+        "de",
+        "cma-es",
+        "adam",
+        "memetic",
+        "population-dynamics",
+        "dynamic-boundary",
+        "coevolution",
+    ];
 
     pub fn name(&self) -> &str {
         match self {
@@ -218,6 +264,9 @@ impl MethodSettings {
             MethodSettings::CmaEs(settings) => &settings.name,
             MethodSettings::Adam(settings) => &settings.name,
             MethodSettings::Memetic(settings) => &settings.name,
+            MethodSettings::PopulationDynamics(settings) => &settings.name,
+            MethodSettings::DynamicBoundary(settings) => &settings.name,
+            MethodSettings::Coevolution(settings) => &settings.name,
         }
     }
 
@@ -228,6 +277,38 @@ impl MethodSettings {
             MethodSettings::CmaEs(settings) => settings.complaint(),
             MethodSettings::Adam(settings) => settings.climb.complaint("climb."),
             MethodSettings::Memetic(settings) => settings.complaint(),
+            MethodSettings::PopulationDynamics(settings) => settings.complaint(),
+            MethodSettings::DynamicBoundary(settings) => settings.complaint(),
+            MethodSettings::Coevolution(settings) => settings.complaint(),
+        }
+    }
+
+    /// What names genes that the genome does not have.
+    pub fn misfit(&self, genome: &Genome) -> Option<Complaint> {
+        match self {
+            MethodSettings::PopulationDynamics(settings) => settings.misfit(genome),
+            MethodSettings::DynamicBoundary(settings) => settings.misfit(genome),
+            _ => None,
+        }
+    }
+
+    /// Whether it selects by games between individuals rather than by a number.
+    pub fn pairs_individuals(&self) -> bool {
+        matches!(
+            self,
+            MethodSettings::PopulationDynamics(_)
+                | MethodSettings::DynamicBoundary(_)
+                | MethodSettings::Coevolution(_)
+        )
+    }
+
+    /// The folder of a run to go on from.
+    pub fn first_stage(&self) -> Option<&str> {
+        match self {
+            MethodSettings::Coevolution(settings) => {
+                Some(settings.from.as_str()).filter(|folder| !folder.is_empty())
+            }
+            _ => None,
         }
     }
 
@@ -238,6 +319,15 @@ impl MethodSettings {
             MethodSettings::CmaEs(settings) => Box::new(cma_es::CmaEs::new(settings)),
             MethodSettings::Adam(settings) => Box::new(Adam::new(settings)),
             MethodSettings::Memetic(settings) => Box::new(memetic::Memetic::new(settings)),
+            MethodSettings::PopulationDynamics(settings) => {
+                Box::new(population_dynamics::PopulationDynamics::new(settings))
+            }
+            MethodSettings::DynamicBoundary(settings) => {
+                Box::new(dynamic_boundary::DynamicBoundary::new(settings))
+            }
+            MethodSettings::Coevolution(settings) => {
+                Box::new(coevolution::Coevolution::new(settings))
+            }
         }
     }
 }

@@ -169,7 +169,7 @@ fn weights_section(told: &Told) -> String {
     if told.genes.is_empty() {
         return String::new();
     }
-    let mut text = "<h2>Weights by generation</h2><p>Average of the population in centipawns, with one standard deviation to either side.</p><div class=\"small\">".to_owned();
+    let mut text = "<h2>Weights by generation</h2><p>Average of the population in the unit of the preset, with one standard deviation to either side.</p><div class=\"small\">".to_owned();
     for (place, name) in told.genes.iter().enumerate() {
         let mut series = [told.curve("", "c1", |row| Some(row.genes.get(place)?.mean))];
         series[0].band = told

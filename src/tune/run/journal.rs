@@ -4,6 +4,7 @@ use super::RunError;
 use super::folder::Folder;
 use crate::tune::genome::Genome;
 use crate::tune::methods::Individual;
+use crate::tune::statistics::mean_and_deviation;
 
 const FILE: &str = "journal.csv";
 /// With more genes than this their columns would drown the journal.
@@ -111,13 +112,6 @@ impl Row {
             genes: genes.collect::<Option<_>>()?,
         })
     }
-}
-
-pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let count = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
 pub struct Journal {

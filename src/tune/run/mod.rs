@@ -5,12 +5,14 @@
 //! [`Folder`]: first the journal and the best so far, last the checkpoint. Whatever
 //! instant it is killed at, the last checkpoint finds everything before it on disk.
 
+mod checkpoint;
 mod closing;
 mod folder;
 mod journal;
 mod table;
 mod workshop;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -22,11 +24,13 @@ use super::preset::{Preset, PresetError};
 use crate::data::{DataError, Tally};
 use crate::eval::{Weights, WeightsError};
 use crate::tune::fitness::Fitness;
+use crate::tune::genome::Genome;
+use checkpoint::Checkpoint;
 
-pub use closing::closing_match;
+pub use closing::{Closing, closing_matches};
 pub use folder::{Folder, write_whole};
 pub use journal::{GeneFigures, Journal, Row};
-pub use table::{Summary, table};
+pub use table::{Summary, averages, table};
 pub use workshop::{Workshop, built_in_games};
 
 #[derive(Debug, Error)]
@@ -59,21 +63,13 @@ pub struct Record {
     pub individual: Individual,
 }
 
-/// What a run knows between two generations.
-#[derive(Deserialize, Serialize)]
-struct Checkpoint {
-    generation: u64,
-    seconds: f64,
-    best: Record,
-    method: toml::Table,
-}
-
 /// What came of a run.
 pub struct Outcome {
     pub rows: Vec<Row>,
     pub best: Weights,
     /// The best of the first population.
     pub start: Weights,
+    pub genome: Arc<Genome>,
     /// Whether it was stopped before its last generation.
     pub interrupted: bool,
 }
@@ -118,17 +114,10 @@ impl<'a> Course<'a> {
         let mut journal = Journal::new(&workshop.genome);
         let mut done = None;
         let mut earlier = 0.0;
-        if let Some(text) = folder.read("checkpoint")? {
+        if let Some(checkpoint) = Checkpoint::read(folder)? {
             let unusable = |error: toml::de::Error| folder.unusable("checkpoint", error.message());
-            let checkpoint: Checkpoint = toml::from_str(&text).map_err(unusable)?;
             method.restore(checkpoint.method).map_err(unusable)?;
-            if method
-                .population()
-                .iter()
-                .any(|one| one.genes.len() != workshop.genome.len())
-            {
-                return Err(folder.unusable("checkpoint", "of another genome"));
-            }
+            checkpoint::check_genes(folder, method.population(), &workshop.genome)?;
             journal.restore(folder, checkpoint.generation)?;
             earlier = checkpoint.seconds;
             done = Some((checkpoint.generation, checkpoint.best));
@@ -182,6 +171,7 @@ impl<'a> Course<'a> {
         let around = Surroundings {
             genome: &self.workshop.genome,
             fitness,
+            founders: &self.workshop.founders,
             seed: self.preset.run.seed,
             generation,
             generations: self.preset.run.generations,
@@ -192,18 +182,14 @@ impl<'a> Course<'a> {
             self.method.advance(&around);
         }
         let population = self.method.population();
-        let best =
-            population.iter().fold(
-                &population[0],
-                |a, b| if b.worth() > a.worth() { b } else { a },
-            );
+        let best = self.method.champion();
         let before = self.done.take().map(|(_, record)| record);
         // On other cases than before, an older figure proves nothing.
         let record = before
             .filter(|old| fitness.is_fixed() && old.individual.worth() >= best.worth())
             .unwrap_or_else(|| Record {
                 generation,
-                individual: best.clone(),
+                individual: best,
             });
         let validation = match self.journal.last() {
             Some(row) if record.generation < generation => row.validation,
@@ -250,8 +236,7 @@ impl<'a> Course<'a> {
             best: best.clone(),
             method: self.method.save().map_err(unusable)?,
         };
-        let text = toml::to_string(&checkpoint).map_err(unusable)?;
-        self.folder.write("checkpoint", &text)
+        checkpoint.write(self.folder)
     }
 
     /// An individual as a weights file that tells where it comes from.
@@ -291,6 +276,7 @@ impl<'a> Course<'a> {
             rows: self.journal.into_rows(),
             best,
             start,
+            genome: Arc::clone(&self.workshop.genome),
             interrupted,
         })
     }

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::journal::{Row, mean_and_deviation};
+use super::journal::Row;
 use crate::tune::preset::Reference;
+use crate::tune::statistics::mean_and_deviation;
 
 /// One run in a line.
 #[derive(Clone, Debug)]
@@ -92,6 +93,38 @@ fn reference_line(reference: &Reference) -> String {
         let _ = writeln!(
             text,
             "        standard deviation in the paper: {deviation:.2}%"
+        );
+    }
+    text
+}
+
+/// What the population averaged at first and at last, with deviations, beside the paper's;
+/// nothing when the paper prints no weights.
+pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -> String {
+    let printed = reference.filter(|reference| !reference.weights.is_empty());
+    let (Some(printed), Some(first), Some(last)) = (printed, rows.first(), rows.last()) else {
+        return String::new();
+    };
+    let figure = |mean: f64, deviation: f64| format!("{mean:.2} ± {deviation:.2}");
+    let mut text = format!(
+        "{:>18} {:>18} {:>18} {:>18}\n",
+        "", "first", "last", "paper"
+    );
+    for (place, name) in names.iter().enumerate() {
+        let own = |row: &Row| {
+            let gene = row.genes.get(place);
+            gene.map_or_else(String::new, |gene| figure(gene.mean, gene.deviation))
+        };
+        let paper = match (printed.weights.get(name), printed.deviations.get(name)) {
+            (Some(mean), Some(deviation)) => figure(*mean, *deviation),
+            (Some(mean), None) => format!("{mean:.2}"),
+            (None, _) => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "{name:>18} {:>18} {:>18} {paper:>18}",
+            own(first),
+            own(last)
         );
     }
     text

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Observer, RunError};
+use super::{Folder, Observer, RunError, checkpoint};
 use crate::data::{self, Selection, Source, Tally};
 use crate::eval::Weights;
-use crate::tune::fitness::{Fitness, Mentor, Moves};
+use crate::tune::fitness::{Fitness, Games, Mentor, Moves};
 use crate::tune::genome::{Genome, GenomeSettings};
+use crate::tune::methods::Individual;
 use crate::tune::preset::{FitnessSettings, Preset, PresetError};
 
 /// The games that come with the program, for whoever has no others.
@@ -24,27 +25,28 @@ pub struct Workshop {
     /// Name of the fitness and words about the cases, for provenance.
     pub fitness_name: String,
     pub description: String,
-    /// What it was made from.
-    made_from: (GenomeSettings, Selection, FitnessSettings),
+    /// Whom an earlier run left behind, its best first.
+    pub founders: Vec<Individual>,
+    made_from: Origin,
 }
+
+/// What a workshop was made from.
+type Origin = (GenomeSettings, Selection, FitnessSettings, Option<String>);
 
 impl Workshop {
     pub fn new(preset: &Preset, observer: &mut dyn Observer) -> Result<Workshop, RunError> {
         let genome = Arc::new(genome(preset)?);
-        let sources = sources(&preset.data);
-        let gathered = gather(preset, &genome, &sources)?;
-        let (training, validation) = (gathered.training, gathered.validation);
-        observer.prepared(&gathered.tally, training, validation);
-        let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
-        let description = format!(
-            "{}: {training} positions, {validation} for validation",
-            names.join(", ")
-        );
+        let founders = founders(preset, &genome)?;
+        let gathered = gather(preset, &genome)?;
+        if let Some(cases) = &gathered.cases {
+            observer.prepared(&cases.tally, cases.training, cases.validation);
+        }
         Ok(Workshop {
             fitness: gathered.fitness,
             genome,
             fitness_name: preset.fitness.name().to_owned(),
-            description,
+            description: gathered.description,
+            founders,
             made_from: key(preset),
         })
     }
@@ -59,44 +61,97 @@ impl Workshop {
     }
 }
 
-/// A fitness with its cases, and how many there are.
+/// A fitness, words about what it measures on, and its cases if it has any.
 struct Gathered {
     fitness: Box<dyn Fitness + Send>,
+    description: String,
+    cases: Option<Cases>,
+}
+
+/// How many cases there are, and where they come from.
+struct Cases {
     tally: Tally,
     training: usize,
     validation: usize,
 }
 
-fn gather(preset: &Preset, genome: &Arc<Genome>, sources: &[Source]) -> Result<Gathered, RunError> {
+impl Gathered {
+    fn from_data(
+        fitness: Box<dyn Fitness + Send>,
+        tally: Tally,
+        [training, validation]: [usize; 2],
+        sources: &[Source],
+    ) -> Gathered {
+        let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
+        Gathered {
+            fitness,
+            description: format!(
+                "{}: {training} positions, {validation} for validation",
+                names.join(", ")
+            ),
+            cases: Some(Cases {
+                tally,
+                training,
+                validation,
+            }),
+        }
+    }
+}
+
+fn gather(preset: &Preset, genome: &Arc<Genome>) -> Result<Gathered, RunError> {
     let genome = Arc::clone(genome);
+    let sources = || sources(&preset.data);
     Ok(match &preset.fitness {
         FitnessSettings::Moves(settings) => {
-            let collection = data::collect(sources, &preset.data)?;
-            Gathered {
-                tally: collection.tally.clone(),
-                training: collection.training.len(),
-                validation: collection.validation.len(),
-                fitness: Box::new(Moves::new(genome, settings.clone(), collection)),
-            }
+            let sources = sources();
+            let collection = data::collect(&sources, &preset.data)?;
+            let counts = [collection.training.len(), collection.validation.len()];
+            let tally = collection.tally.clone();
+            let moves = Moves::new(genome, settings.clone(), collection);
+            Gathered::from_data(Box::new(moves), tally, counts, &sources)
         }
         FitnessSettings::Mentor(settings) => {
-            let labels = data::collect_labels(sources, &preset.data)?;
+            let sources = sources();
+            let labels = data::collect_labels(&sources, &preset.data)?;
+            let counts = [labels.training.len(), labels.validation.len()];
+            let mentor = Mentor::new(genome, settings.clone(), &labels);
+            Gathered::from_data(Box::new(mentor), labels.tally.clone(), counts, &sources)
+        }
+        FitnessSettings::Games(settings) => {
+            let opponent = Some(settings.opponent.as_str()).filter(|name| !name.is_empty());
+            let opponent = opponent.map(named_weights).transpose()?;
             Gathered {
-                tally: labels.tally.clone(),
-                training: labels.training.len(),
-                validation: labels.validation.len(),
-                fitness: Box::new(Mentor::new(genome, settings.clone(), &labels)),
+                fitness: Box::new(Games::new(genome, settings.clone(), opponent)),
+                description: settings.description(),
+                cases: None,
             }
         }
     })
 }
 
-fn key(preset: &Preset) -> (GenomeSettings, Selection, FitnessSettings) {
+fn key(preset: &Preset) -> Origin {
     (
         preset.genome.clone(),
         preset.data.clone(),
         preset.fitness.clone(),
+        preset.method.first_stage().map(str::to_owned),
     )
+}
+
+fn founders(preset: &Preset, genome: &Genome) -> Result<Vec<Individual>, RunError> {
+    let Some(path) = preset.method.first_stage() else {
+        return Ok(Vec::new());
+    };
+    checkpoint::survivors(&Folder::open(Path::new(path))?, genome)
+}
+
+/// Weights by what a preset calls them.
+fn named_weights(name: &str) -> Result<Weights, RunError> {
+    Ok(match name {
+        "" | "none" => Weights::zero("none"),
+        "default" => Weights::default(),
+        file => Weights::load(Path::new(file))?,
+    })
 }
 
 fn sources(selection: &Selection) -> Vec<Source> {
@@ -107,11 +162,7 @@ fn sources(selection: &Selection) -> Vec<Source> {
 }
 
 fn genome(preset: &Preset) -> Result<Genome, RunError> {
-    let base = match preset.genome.base.as_str() {
-        "" | "none" => Weights::zero("none"),
-        "default" => Weights::default(),
-        file => Weights::load(Path::new(file))?,
-    };
+    let base = named_weights(&preset.genome.base)?;
     Genome::new(&preset.genome, base).map_err(|(key, problem)| {
         RunError::Preset(PresetError {
             file: preset.name.clone(),

@@ -1,0 +1,289 @@
+//! Games: the proof of an evaluation is in the playing.
+//!
+//! An [`Arena`] plays individuals against each other under the conditions of a preset; methods
+//! that select by who beats whom ask for it. As a [`Fitness`] it measures each individual by its
+//! score against one fixed opponent, everyone from the same openings with both colours, so any
+//! method that takes a number can learn from games.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{ByColor, Color};
+
+use super::{Batch, Fitness, Sloped};
+use crate::eval::Weights;
+use crate::play::adjudication::Adjudication;
+use crate::play::{self, Encounter, GameResult, Opening, Pace, Terms, openings};
+use crate::search::plain::Breadth;
+use crate::tune::genome::Genome;
+
+/// The table `[fitness]` of a preset that says `name = "games"`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GamesSettings {
+    pub name: String,
+    pub search: Manner,
+    pub plies: u32,
+    /// Plain search: captures are followed for so many plies more; without it, to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captures: Option<u32>,
+    /// Full moves after which a game is drawn; 0 leaves it to the rules of chess.
+    pub max_moves: u32,
+    pub openings: Place,
+    /// As a number: score against "default" or a weights file. Methods that pair individuals
+    /// with each other need none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub opponent: String,
+    /// As a number: games of each individual, two from each opening.
+    pub games: usize,
+    /// As a number: other openings in each generation, instead of the same in all.
+    pub redraw: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Manner {
+    /// Full width and captures, nothing pruned.
+    #[default]
+    Plain,
+    /// As Finch plays, to that depth.
+    Finch,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// The beginning: games differ only by who plays them.
+    #[default]
+    Start,
+    /// Finch's book of openings.
+    Book,
+}
+
+impl Default for GamesSettings {
+    fn default() -> GamesSettings {
+        GamesSettings {
+            name: "games".to_owned(),
+            search: Manner::Plain,
+            plies: 3,
+            captures: None,
+            max_moves: 0,
+            openings: Place::Start,
+            opponent: String::new(),
+            games: 20,
+            redraw: false,
+        }
+    }
+}
+
+impl GamesSettings {
+    pub fn complaint(&self) -> Option<(String, String)> {
+        let complain = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
+        if !(1..=16).contains(&self.plies) {
+            return complain("plies", "not within 1 to 16");
+        }
+        if self.games == 0 || !self.games.is_multiple_of(2) {
+            return complain(
+                "games",
+                "each opening is played with both colours: even, not 0",
+            );
+        }
+        None
+    }
+
+    /// A share of the points as people read it.
+    pub fn shown(&self, value: f64) -> String {
+        format!("{:.1}%", 100.0 * value)
+    }
+
+    pub fn terms(&self) -> Terms {
+        let pace = match self.search {
+            Manner::Plain => Pace::plain(Breadth {
+                plies: self.plies,
+                captures: self.captures,
+            }),
+            Manner::Finch => Pace::depth(self.plies),
+        };
+        Terms {
+            pace,
+            adjudication: Adjudication {
+                max_moves: (self.max_moves > 0).then_some(self.max_moves),
+                ..Adjudication::default()
+            },
+        }
+    }
+
+    /// The conditions in words.
+    pub fn description(&self) -> String {
+        let place = match self.openings {
+            Place::Start => "the start",
+            Place::Book => "Finch's openings",
+        };
+        format!("games from {place}, {}", self.terms().pace)
+    }
+}
+
+/// Where individuals meet.
+pub struct Arena {
+    genome: Arc<Genome>,
+    terms: Terms,
+    openings: Vec<Opening>,
+}
+
+impl Arena {
+    pub fn new(genome: Arc<Genome>, settings: &GamesSettings) -> Arena {
+        Arena {
+            genome,
+            terms: settings.terms(),
+            openings: match settings.openings {
+                Place::Start => vec![Opening::default()],
+                Place::Book => openings::embedded(),
+            },
+        }
+    }
+
+    /// How many openings there are to choose from.
+    pub fn openings(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// One game, on this thread.
+    pub fn game(&self, white: &[f64], black: &[f64], opening: usize) -> GameResult {
+        let players = [white, black].map(|genes| Arc::new(self.genome.weights(genes)));
+        self.play(
+            ByColor {
+                white: &players[0],
+                black: &players[1],
+            },
+            opening,
+        )
+    }
+
+    /// Many games at once; the results stand in the order of the encounters.
+    pub fn games(&self, players: &[&[f64]], encounters: &[Encounter]) -> Vec<GameResult> {
+        let players = players
+            .iter()
+            .map(|genes| Arc::new(self.genome.weights(genes)));
+        self.meet(&players.collect::<Vec<_>>(), encounters)
+    }
+
+    fn meet(&self, players: &[Arc<Weights>], encounters: &[Encounter]) -> Vec<GameResult> {
+        let threads = rayon::current_num_threads();
+        let played = play::encounters(players, &self.openings, encounters, self.terms, threads);
+        played.unwrap_or_else(|error| {
+            // Without more threads it takes longer, and comes to the same.
+            log::warn!("games on one thread: {error}");
+            let game = |encounter: &Encounter| {
+                let sides = ByColor {
+                    white: &players[encounter.white],
+                    black: &players[encounter.black],
+                };
+                self.play(sides, encounter.opening)
+            };
+            encounters.iter().map(game).collect()
+        })
+    }
+
+    fn play(&self, players: ByColor<&Arc<Weights>>, opening: usize) -> GameResult {
+        play::single_game(players, &self.openings[opening], self.terms)
+    }
+}
+
+/// The fitness: an arena, and perhaps someone to be measured against.
+pub struct Games {
+    arena: Arena,
+    settings: GamesSettings,
+    opponent: Option<Arc<Weights>>,
+}
+
+impl Games {
+    pub fn new(genome: Arc<Genome>, settings: GamesSettings, opponent: Option<Weights>) -> Games {
+        Games {
+            arena: Arena::new(genome, &settings),
+            settings,
+            opponent: opponent.map(Arc::new),
+        }
+    }
+
+    fn places(&self, batch: &Batch) -> Vec<usize> {
+        match batch {
+            Batch::All => (0..self.arena.openings()).collect(),
+            Batch::Some(places) => places.iter().map(|place| *place as usize).collect(),
+        }
+    }
+}
+
+/// Half a point stands for nothing known.
+pub const EVEN: f64 = 0.5;
+
+impl Fitness for Games {
+    fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
+        let Some(opponent) = &self.opponent else {
+            return vec![EVEN; individuals.len()];
+        };
+        let genome = &self.arena.genome;
+        let own = individuals
+            .iter()
+            .map(|genes| Arc::new(genome.weights(genes)));
+        let players: Vec<Arc<Weights>> = own.chain([opponent.clone()]).collect();
+        let last = individuals.len();
+        let places = self.places(batch);
+        let pair = |player: usize, opening: usize| {
+            [(player, last), (last, player)].map(|(white, black)| Encounter {
+                white,
+                black,
+                opening,
+            })
+        };
+        let encounters: Vec<Encounter> = (0..last)
+            .flat_map(|player| {
+                places
+                    .iter()
+                    .flat_map(move |opening| pair(player, *opening))
+            })
+            .collect();
+        let results = self.arena.meet(&players, &encounters);
+        let mut points = vec![0; last];
+        for (encounter, result) in encounters.iter().zip(results) {
+            let (player, color) = match encounter.white {
+                white if white < last => (white, Color::White),
+                _ => (encounter.black, Color::Black),
+            };
+            points[player] += result.verdict_for(color).half_points();
+        }
+        let most = (4 * places.len().max(1)) as f64;
+        points
+            .iter()
+            .map(|points| f64::from(*points) / most)
+            .collect()
+    }
+
+    fn batch(&self, seed: u64, generation: u64) -> Batch {
+        let generation = if self.settings.redraw { generation } else { 0 };
+        self.draw(self.settings.games / 2, seed, generation)
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.opponent.is_some() && !self.settings.redraw
+    }
+
+    fn validate(&self, _individual: &[f64]) -> Option<f64> {
+        None
+    }
+
+    fn slope(&self, _individual: &[f64], _batch: &Batch) -> Option<Sloped> {
+        None
+    }
+
+    fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch {
+        Batch::drawn(self.arena.openings(), count, seed, generation)
+    }
+
+    fn shown(&self, value: f64) -> String {
+        self.settings.shown(value)
+    }
+
+    fn arena(&self) -> Option<&Arena> {
+        Some(&self.arena)
+    }
+}

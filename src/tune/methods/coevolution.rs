@@ -1,0 +1,156 @@
+//! Co-evolution, the second stage of Vázquez-Fernández, Coello and Sagols (2013): players meet
+//! at random, those with the most points survive and have mutated children.
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
+use crate::play::Encounter;
+use crate::random::{Purpose, stream};
+use crate::tune::operators::Mutation;
+
+/// The table `[method]` of a preset that says `name = "coevolution"`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CoevolutionSettings {
+    pub name: String,
+    /// Folder of the run whose last population is the first here; none starts at random.
+    pub from: String,
+    pub population: usize,
+    /// How many pass to the next generation; 0 is half of them.
+    pub survivors: usize,
+    /// Games each player seeks in a generation; 0 is half the population.
+    pub games: usize,
+    pub mutation: Mutation,
+}
+
+impl Default for CoevolutionSettings {
+    fn default() -> CoevolutionSettings {
+        CoevolutionSettings {
+            name: "coevolution".to_owned(),
+            from: String::new(),
+            population: 20,
+            survivors: 0,
+            games: 0,
+            mutation: Mutation::default(),
+        }
+    }
+}
+
+#[derive(Default, Deserialize, Serialize)]
+pub struct State {
+    population: Vec<Individual>,
+    champion: Individual,
+}
+
+impl CoevolutionSettings {
+    pub fn complaint(&self) -> Option<Complaint> {
+        let mutation = self.mutation.complaint();
+        within("population", self.population, 2, 1_000_000)
+            .or_else(|| within("survivors", self.survivors, 0, self.population - 1))
+            .or_else(|| within("games", self.games, 0, 1_000_000))
+            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
+    }
+
+    fn or_half(&self, count: usize) -> usize {
+        match count {
+            0 => self.population / 2,
+            count => count,
+        }
+    }
+
+    /// Everyone seeks opponents at random, with a colour at random; a game counts for both.
+    pub fn encounters(&self, openings: usize, around: &Surroundings<'_>) -> Vec<Encounter> {
+        let mut encounters = Vec::new();
+        for player in 0..self.population {
+            let mut random = stream(around.seed, Purpose::Draw, around.generation, player as u64);
+            for _ in 0..self.or_half(self.games) {
+                let other = random.random_range(1..self.population);
+                let other = (player + other) % self.population;
+                let has_white: bool = random.random();
+                let (white, black) = if has_white {
+                    (player, other)
+                } else {
+                    (other, player)
+                };
+                encounters.push(Encounter {
+                    white,
+                    black,
+                    opening: random.random_range(0..openings),
+                });
+            }
+        }
+        encounters
+    }
+
+    /// The fitness of each is the share of the points in its games.
+    fn tournament(&self, population: &mut [Individual], around: &Surroundings<'_>) {
+        let Some(arena) = around.fitness.arena() else {
+            return;
+        };
+        let encounters = self.encounters(arena.openings(), around);
+        let players: Vec<&[f64]> = population.iter().map(|one| one.genes.as_slice()).collect();
+        let results = arena.games(&players, &encounters);
+        let mut points = vec![[0_u32; 2]; population.len()];
+        for (encounter, result) in encounters.iter().zip(results) {
+            for color in shakmaty::Color::ALL {
+                let player = color.fold_wb(encounter.white, encounter.black);
+                points[player][0] += result.verdict_for(color).half_points();
+                points[player][1] += 2;
+            }
+        }
+        for (member, [points, most]) in population.iter_mut().zip(points) {
+            member.fitness = Some(f64::from(points) / f64::from(most.max(1)));
+        }
+        rank(population);
+    }
+}
+
+pub type Coevolution = Evolving<CoevolutionSettings, State>;
+
+impl Steps for Coevolution {
+    /// The first champion is the first stage's own: what comes later is measured against it.
+    fn begin(&mut self, around: &Surroundings<'_>) {
+        let settings = &self.settings;
+        let strangers = around.first_population(settings.population, 0.0);
+        let founders = around.founders.iter().cloned();
+        let mut population: Vec<_> = founders
+            .chain(strangers)
+            .take(settings.population)
+            .collect();
+        let champion = population[0].genes.clone();
+        settings.tournament(&mut population, around);
+        let champion = population.iter().find(|one| one.genes == champion);
+        self.state = State {
+            champion: champion.unwrap_or(&population[0]).clone(),
+            population,
+        };
+    }
+
+    fn advance(&mut self, around: &Surroundings<'_>) {
+        let Evolving { settings, state } = self;
+        let survivors = settings.or_half(settings.survivors);
+        let population = &mut state.population;
+        population.truncate(survivors);
+        let time = (around.generation - 1) as f64 / around.generations.max(1) as f64;
+        for place in survivors..settings.population {
+            let parent = &population[(place - survivors) % survivors];
+            let number = place as u64;
+            let mut random = stream(around.seed, Purpose::Variation, around.generation, number);
+            let child = settings
+                .mutation
+                .child(parent, around.genome, time, &mut random);
+            population.push(child);
+        }
+        settings.tournament(population, around);
+        state.champion = population[0].clone();
+    }
+
+    fn population(&self) -> &[Individual] {
+        &self.state.population
+    }
+
+    fn champion(&self) -> Individual {
+        self.state.champion.clone()
+    }
+}

@@ -1,0 +1,96 @@
+//! What the two methods that replace losers share: who meets whom, and who they start with.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::succession::{Contest, Verdicts, play_in_turn};
+use super::{Complaint, Individual, Surroundings};
+use crate::random::{Purpose, stream};
+use crate::tune::fitness::EVEN;
+use crate::tune::genome::Genome;
+
+/// A member of the first population, by the names of its genes.
+pub type Seed = BTreeMap<String, f64>;
+
+/// All that these methods remember.
+#[derive(Default, Deserialize, Serialize)]
+pub struct Population {
+    pub population: Vec<Individual>,
+}
+
+/// What does not fit the genome: a seed must name every gene and nothing else.
+pub fn complaint_about_seeds(seeds: &[Seed], genome: &Genome) -> Option<Complaint> {
+    let problem = |seed: &Seed| genome.genes_named(seed).err();
+    let problem = seeds.iter().find_map(problem)?;
+    Some(("seeded".to_owned(), problem))
+}
+
+/// A first population: the seeds in their order, strangers after them. Before the first game all
+/// are worth the same.
+pub fn seeded_population(seeds: &[Seed], size: usize, around: &Surroundings<'_>) -> Population {
+    let mut population = around.first_population(size, 0.0);
+    for (member, seed) in population.iter_mut().zip(seeds) {
+        // Checked when the preset was read.
+        if let Ok(genes) = around.genome.genes_named(seed) {
+            member.genes = genes;
+        }
+    }
+    population
+        .iter_mut()
+        .for_each(|one| one.fitness = Some(EVEN));
+    Population { population }
+}
+
+/// Each member in turn meets one drawn from those after it; `settle` changes the two. The
+/// fitness of a place is then its share of the points.
+pub fn play_generation(
+    population: &mut [Individual],
+    around: &Surroundings<'_>,
+    mut settle: impl FnMut(usize, [usize; 2], &mut [Individual], Verdicts),
+) {
+    let Some(arena) = around.fitness.arena() else {
+        return;
+    };
+    let contests = contests(population.len(), arena.openings(), around);
+    let mut half_points = vec![[0_u32; 2]; population.len()];
+    let mut drawn = 0;
+    play_in_turn(
+        arena,
+        &contests,
+        population,
+        |number, population, verdicts| {
+            let places = contests[number].places;
+            for verdict in verdicts {
+                let points = verdict.half_points();
+                drawn += u32::from(points == 1);
+                for (place, points) in places.into_iter().zip([points, 2 - points]) {
+                    half_points[place][0] += points;
+                    half_points[place][1] += 2;
+                }
+            }
+            settle(number, places, population, verdicts);
+        },
+    );
+    log::info!(
+        "generation {}: {drawn} of {} games drawn",
+        around.generation,
+        2 * contests.len()
+    );
+    for (member, [points, most]) in population.iter_mut().zip(half_points) {
+        member.fitness = Some(f64::from(points) / f64::from(most.max(1)));
+    }
+}
+
+/// All draws of a generation are made before its first game, so no result can shift them.
+fn contests(size: usize, openings: usize, around: &Surroundings<'_>) -> Vec<Contest> {
+    let contest = |first: usize| {
+        let mut random = stream(around.seed, Purpose::Draw, around.generation, first as u64);
+        Contest {
+            places: [first, random.random_range(first + 1..size)],
+            opening: random.random_range(0..openings),
+        }
+    };
+    (0..size.saturating_sub(1)).map(contest).collect()
+}
