@@ -30,4 +30,6 @@ done
 "$finch" match "weights=$weights name=Finch" "$@" --gauntlet --tc "$tc" --games "$games" \
     ${CONCURRENCY:+--concurrency "$CONCURRENCY"} --pgn "$pgn" --resume
 # shellcheck disable=SC2086 # the anchors are several words on purpose
-"$finch" rate "$pgn" $anchors
+ratings=$("$finch" rate "$pgn" $anchors)
+printf '%s\n' "$ratings"
+printf '%s\n' "$ratings" | awk '$2 == "Finch" { print "Finch: " $3 " +/- " $4 " Elo on this ladder" }'

@@ -9,7 +9,7 @@ use finch::play::game::Verdict::{self, Draw, Loss, Win};
 use finch::random::{Purpose, stream};
 use finch::tune::genome::Genome;
 use finch::tune::methods::{
-    DynamicBoundarySettings, Individual, MethodSettings, PopulationDynamicsSettings,
+    DynamicBoundarySettings, Individual, MethodSettings, PopulationDynamicsSettings, Tie,
 };
 use finch::tune::preset::Preset;
 use rand::rngs::ChaCha8Rng;
@@ -92,16 +92,26 @@ fn nasreddine_clones_only_who_won_more_games() {
     let (settings, genome) = nasreddine();
     let genes = |value: f64| vec![value, value, value, value, -0.5, 0.1];
     let start = [2.0, 3.0].map(|value| Individual::new(genes(value)));
-    let after = |verdicts: [Verdict; 2]| {
+    let keeping = DynamicBoundarySettings {
+        tie: Tie::Keep,
+        ..settings.clone()
+    };
+    let after = |settings: &DynamicBoundarySettings, verdicts: [Verdict; 2]| {
         let mut population = start.clone();
         settings.settle([0, 1], &mut population, verdicts, &genome, &mut chance(7));
         population
     };
     for even in [[Draw, Draw], [Win, Loss], [Loss, Win]] {
-        assert_eq!(after(even), start);
+        assert_eq!(
+            after(&settings, even)[0],
+            start[0],
+            "the first counts as the winner"
+        );
+        assert_ne!(after(&settings, even)[1], start[1]);
+        assert_eq!(after(&keeping, even), start);
     }
     for won in [[Win, Win], [Win, Draw], [Draw, Win]] {
-        let population = after(won);
+        let population = after(&settings, won);
         assert_eq!(population[0], start[0]);
         assert_ne!(
             population[1].genes, start[0].genes,
@@ -113,7 +123,7 @@ fn nasreddine_clones_only_who_won_more_games() {
                 .all(|value| (value - 2.0).abs() <= 2.0)
         );
     }
-    assert_eq!(after([Loss, Draw])[1], start[1]);
+    assert_eq!(after(&settings, [Loss, Draw])[1], start[1]);
 }
 
 #[test]

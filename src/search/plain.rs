@@ -134,7 +134,7 @@ impl PlainSearch {
         position: &Position,
         depth: u32,
         ply: usize,
-        mut alpha: i32,
+        alpha: i32,
         beta: i32,
     ) -> i32 {
         if ply > 0 && self.is_drawn(position) {
@@ -153,25 +153,10 @@ impl PlainSearch {
             return entry.score;
         }
         let first = entry.map_or(PackedMove::NONE, |entry| entry.best);
-        let mut moves = Moves::default();
-        self.put_in_order(position, first, ply, &mut moves);
-        let original_alpha = alpha;
-        let (mut best_score, mut best_move) = (-INFINITE, None);
         self.keys.push(position.key());
-        while let Some(m) = moves.pop() {
-            let child = position.after(m);
-            let score = self.child(&child, depth, ply, [alpha, beta], best_move.is_none());
-            if score > best_score {
-                (best_score, best_move) = (score, Some(m));
-                alpha = alpha.max(score);
-                if score >= beta {
-                    self.learn(m, depth, ply);
-                    break;
-                }
-            }
-        }
+        let best = self.best_move(position, first, depth, ply, [alpha, beta]);
         self.keys.pop();
-        let Some(best_move) = best_move else {
+        let Some((m, score)) = best else {
             return if position.in_check() {
                 mated_in(ply)
             } else {
@@ -179,15 +164,43 @@ impl PlainSearch {
             };
         };
         if ply == 0 {
-            self.best = Some(best_move);
+            self.best = Some(m);
         }
-        let bound = match best_score {
+        let bound = match score {
             score if score >= beta => Bound::Lower,
-            score if score > original_alpha => Bound::Exact,
+            score if score > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
-        self.remember(position, best_move, best_score, bound, depth, ply);
-        best_score
+        self.remember(position, m, score, bound, depth, ply);
+        score
+    }
+
+    /// The best of all legal moves, or the first that is too good; none if there are none.
+    fn best_move(
+        &mut self,
+        position: &Position,
+        first: PackedMove,
+        depth: u32,
+        ply: usize,
+        [mut alpha, beta]: [i32; 2],
+    ) -> Option<(Move, i32)> {
+        let mut moves = Moves::default();
+        self.put_in_order(position, first, ply, &mut moves);
+        let mut best: Option<(Move, i32)> = None;
+        while let Some(m) = moves.pop() {
+            let child = position.after(m);
+            let score = self.child(&child, depth, ply, [alpha, beta], best.is_none());
+            if best.is_some_and(|(_, best)| score <= best) {
+                continue;
+            }
+            best = Some((m, score));
+            alpha = alpha.max(score);
+            if score >= beta {
+                self.learn(m, depth, ply);
+                break;
+            }
+        }
+        best
     }
 
     /// The first child has the whole window; the others must first prove that they need it.

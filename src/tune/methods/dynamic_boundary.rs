@@ -23,6 +23,8 @@ pub struct DynamicBoundarySettings {
     pub population: usize,
     /// Members of the first population.
     pub seeded: Vec<Seed>,
+    /// What a match without a winner does.
+    pub tie: Tie,
     /// How close mutation stays to the old value.
     pub eta: f64,
     /// The gene that is raised to the highest of `above` when it is less; none if empty.
@@ -35,12 +37,23 @@ pub struct DynamicBoundarySettings {
     pub reach: BTreeMap<String, f64>,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tie {
+    /// Both stay as they are.
+    #[default]
+    Keep,
+    /// The first of the two counts as the winner.
+    First,
+}
+
 impl Default for DynamicBoundarySettings {
     fn default() -> DynamicBoundarySettings {
         DynamicBoundarySettings {
             name: "dynamic-boundary".to_owned(),
             population: 5,
             seeded: Vec::new(),
+            tie: Tie::Keep,
             eta: 20.0,
             highest: String::new(),
             above: Vec::new(),
@@ -78,8 +91,7 @@ impl DynamicBoundarySettings {
             .or_else(|| unknown.map(|(key, name)| (key.to_owned(), format!("no gene {name}"))))
     }
 
-    /// Whoever won more games is cloned over the other; without one nothing changes, for a draw
-    /// counts as little as a loss.
+    /// Whoever won more games is cloned over the other; a draw counts as little as a loss.
     pub fn settle(
         &self,
         places: [usize; 2],
@@ -92,6 +104,7 @@ impl DynamicBoundarySettings {
         let [winner, loser] = match count(Verdict::Win).cmp(&count(Verdict::Loss)) {
             std::cmp::Ordering::Greater => places,
             std::cmp::Ordering::Less => [places[1], places[0]],
+            std::cmp::Ordering::Equal if self.tie == Tie::First => places,
             std::cmp::Ordering::Equal => return,
         };
         population[loser].genes = self.mutated(&population[winner].genes, genome, random);

@@ -29,7 +29,7 @@ pub use adam::{Adam, AdamSettings, Climb};
 pub use cma_es::CmaEsSettings;
 pub use coevolution::CoevolutionSettings;
 pub use de::DeSettings;
-pub use dynamic_boundary::DynamicBoundarySettings;
+pub use dynamic_boundary::{DynamicBoundarySettings, Tie};
 pub use ep::EpSettings;
 pub use memetic::MemeticSettings;
 pub use pairing::Seed;
