@@ -87,7 +87,7 @@ use pawns::PawnFacts;
 use sink::{Recorder, Scorer, Sink};
 
 pub use explain::{Explanation, FamilyLines, Phases, TermLine};
-pub use sink::{Frame, SCORE_LIMIT, Totals, Trace, finish};
+pub use sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{Packed, Value, Weights};
 pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};

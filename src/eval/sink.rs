@@ -86,6 +86,37 @@ impl Totals {
     }
 }
 
+/// How much one more in each total would change White's score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Slope {
+    pub midgame: f64,
+    pub endgame: f64,
+    pub complexity: f64,
+}
+
+impl Totals {
+    /// The derivative of [`white_score`].
+    pub fn slope(&self, frame: &Frame, scaled: bool) -> Slope {
+        let side = self.endgame_with_complexity();
+        let scale = match scaled {
+            true => f64::from(frame.scale_of(side)) / f64::from(Frame::FULL_SCALE),
+            false => 1.0,
+        };
+        if scale == 0.0 {
+            return Slope::default();
+        }
+        let phase = f64::from(frame.phase) / f64::from(Frame::FULL_PHASE);
+        // Where complexity has pushed an advantage down to nothing, neither moves the score.
+        let drawn = side == 0 && self.endgame != 0;
+        let endgame = if drawn { 0.0 } else { (1.0 - phase) * scale };
+        Slope {
+            midgame: phase,
+            endgame,
+            complexity: endgame * self.endgame.signum() as f64,
+        }
+    }
+}
+
 /// From totals to a score in centipawns, seen by the side to move. `scaled` tells whether the
 /// weights ask for endgame knowledge at all: a paper's plain sum stays plain.
 #[inline]

@@ -325,7 +325,7 @@ terms! {
         /// Enemy queens that attack the king's ring.
         king_attacked_by_queen in -100..=100;
         /// Attacks on the squares next to the king, counted with each attacker.
-        king_ring_attacks in -60..=60;
+        king_ring_attacks in -64..=64;
         /// Squares of the ring that the enemy attacks and only king or queen guards.
         king_weak_squares in -100..=100;
         /// Squares from which an enemy knight could safely check.

@@ -64,6 +64,16 @@ impl Value {
             endgame: value,
         }
     }
+
+    /// As the evaluation adds it up: within the bounds of its term, rounded to hundredths; what
+    /// is not a number becomes zero.
+    pub fn packed(self, info: &TermInfo) -> Packed {
+        let fixed = |value: f64| {
+            let bounded = value.clamp(f64::from(info.low), f64::from(info.high));
+            (bounded * f64::from(Packed::UNIT)).round() as i32
+        };
+        Packed::new(fixed(self.midgame), fixed(self.endgame))
+    }
 }
 
 /// The vector's room: a power of two, so that a masked index needs no check.
@@ -133,12 +143,8 @@ impl Weights {
         info: &TermInfo,
         values: impl IntoIterator<Item = (Term, Value)>,
     ) {
-        let fixed = |value: f64| {
-            let bounded = value.clamp(f64::from(info.low), f64::from(info.high));
-            (bounded * f64::from(Packed::UNIT)).round() as i32
-        };
         for (term, value) in values {
-            self.packed[term.index()] = Packed::new(fixed(value.midgame), fixed(value.endgame));
+            self.packed[term.index()] = value.packed(info);
         }
         self.refresh_family(info.family);
     }

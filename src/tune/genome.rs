@@ -40,7 +40,7 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(
     untagged,
-    expecting = "a number or a list of numbers (fixed), or a table of low, high and perhaps start, tapered, tied, entries (free)"
+    expecting = "a number or a list of numbers (fixed), or a table of low, high and perhaps start, tapered, tied, multiple, entries (free)"
 )]
 pub enum WeightSettings {
     Fixed(f64),
@@ -63,6 +63,10 @@ pub struct FreeSettings {
     /// One gene for all entries of a table.
     #[serde(default)]
     pub tied: bool,
+    /// One gene for all entries of a table: entry N weighs N times as much, entry 0 keeps its
+    /// base.
+    #[serde(default)]
+    pub multiple: bool,
     /// First and last entry of a table that are free; the others keep their base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<[usize; 2]>,
@@ -91,6 +95,8 @@ impl Gene {
 struct Place {
     term: Term,
     phases: Phases,
+    /// How many times the gene it weighs.
+    factor: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +122,19 @@ pub struct Column {
     pub term: Term,
     pub midgame: Option<usize>,
     pub endgame: Option<usize>,
+    /// How many times the gene they weigh.
+    pub factor: u16,
+}
+
+impl Column {
+    /// What changes of the two phases' totals mean for the genes that set them.
+    pub fn share_out(&self, midgame: f64, endgame: f64, gradient: &mut [f64]) {
+        for (gene, share) in [(self.midgame, midgame), (self.endgame, endgame)] {
+            if let Some(gene) = gene {
+                gradient[gene] += f64::from(self.factor) * share;
+            }
+        }
+    }
 }
 
 pub struct Genome {
@@ -129,6 +148,16 @@ pub struct Genome {
     column_of: Vec<Option<u16>>,
     /// The part of each term that no gene sets.
     fixed: Vec<Packed>,
+    /// Whether the fixed parts alone ask for endgame scales.
+    always_scaled: bool,
+}
+
+/// An individual's values, by column: all that what is counted by columns need be multiplied
+/// with.
+pub struct ColumnValues {
+    pub columns: Vec<Packed>,
+    /// Whether endgame scales count.
+    pub scaled: bool,
 }
 
 /// What is wrong with a genome, and which key of the table says so.
@@ -177,7 +206,7 @@ impl Genome {
 
     fn assemble(genes: Vec<Gene>, start: Start, unit: f64, base: Weights) -> Genome {
         let count = crate::eval::WEIGHT_COUNT;
-        let mut setters = vec![(None, None); count];
+        let mut setters = vec![(None, None, 1); count];
         for (number, gene) in genes.iter().enumerate() {
             for place in &gene.places {
                 let setter = &mut setters[place.term.index()];
@@ -187,6 +216,7 @@ impl Genome {
                 if place.phases.endgame() {
                     setter.1 = Some(number);
                 }
+                setter.2 = place.factor;
             }
         }
         let mut columns: Vec<Column> = Vec::new();
@@ -194,7 +224,7 @@ impl Genome {
         let mut column_of = vec![None; count];
         let mut fixed = vec![Packed::ZERO; count];
         for term in (0..count).filter_map(Term::from_index) {
-            let (midgame, endgame) = setters[term.index()];
+            let (midgame, endgame, factor) = setters[term.index()];
             let value = base.packed(term);
             let kept = |setter: Option<usize>, value| if setter.is_none() { value } else { 0 };
             fixed[term.index()] = Packed::new(
@@ -202,18 +232,21 @@ impl Genome {
                 kept(endgame, value.endgame()),
             );
             if midgame.is_some() || endgame.is_some() {
-                let column = *by_setter.entry((midgame, endgame)).or_insert_with(|| {
+                let column = *by_setter.entry(setters[term.index()]).or_insert_with(|| {
                     columns.push(Column {
                         term,
                         midgame,
                         endgame,
+                        factor,
                     });
                     columns.len() as u16 - 1
                 });
                 column_of[term.index()] = Some(column);
             }
         }
+        let mut scales = (0..count).filter_map(Term::from_index).filter(is_scale);
         Genome {
+            always_scaled: scales.any(|term| fixed[term.index()] != Packed::ZERO),
             genes,
             start,
             unit,
@@ -258,6 +291,7 @@ impl Genome {
             let value = value * self.unit;
             for place in &gene.places {
                 let index = 2 * place.term.index();
+                let value = value * f64::from(place.factor);
                 if place.phases.midgame() {
                     flat[index] = value;
                 }
@@ -271,6 +305,30 @@ impl Genome {
         weights
     }
 
+    /// The same evaluation as far as the genes set it, without the rest.
+    pub fn column_values(&self, values: &[f64]) -> ColumnValues {
+        let packed = |column: &Column| {
+            let of = |gene: Option<usize>| {
+                gene.map_or(0.0, |gene| values[gene] * self.unit * f64::from(column.factor))
+            };
+            let value = Value {
+                midgame: of(column.midgame),
+                endgame: of(column.endgame),
+            };
+            let packed = value.packed(column.term.info());
+            // Zero may lie outside the bounds of a term; what no gene sets adds nothing here.
+            Packed::new(
+                column.midgame.map_or(0, |_| packed.midgame()),
+                column.endgame.map_or(0, |_| packed.endgame()),
+            )
+        };
+        let columns: Vec<Packed> = self.columns.iter().map(packed).collect();
+        let mut set = self.columns.iter().zip(&columns);
+        let scaled = self.always_scaled
+            || set.any(|(column, value)| is_scale(&column.term) && *value != Packed::ZERO);
+        ColumnValues { columns, scaled }
+    }
+
     /// The genes that come closest to some weights: the first place of each gene decides.
     pub fn genes_of(&self, weights: &Weights) -> Vec<f64> {
         let value = |gene: &Gene| {
@@ -281,7 +339,8 @@ impl Genome {
             } else {
                 value.endgame
             };
-            (value / self.unit).clamp(gene.low, gene.high)
+            let value = value / f64::from(place.factor) / self.unit;
+            value.clamp(gene.low, gene.high)
         };
         self.genes.iter().map(value).collect()
     }
@@ -307,6 +366,11 @@ impl Genome {
     pub fn base_genes(&self) -> Vec<f64> {
         self.genes_of(&self.base)
     }
+}
+
+/// Whether endings are scaled as soon as the term weighs something.
+fn is_scale(term: &Term) -> bool {
+    term.info().family == Family::Endgame
 }
 
 fn check_bounds(info: &TermInfo, value: f64) -> Result<(), String> {
@@ -346,20 +410,26 @@ fn named_genes(info: &TermInfo, free: &FreeSettings, unit: f64) -> Result<Vec<Ge
     if free.low > free.high {
         return Err(format!("low {} is above high {}", free.low, free.high));
     }
+    if free.multiple {
+        let most = (info.length - 1) as f64;
+        check_bounds(info, most * free.low)?;
+        check_bounds(info, most * free.high)?;
+    }
     let bounds = [free.low, free.high];
     let start = free.start.unwrap_or(bounds);
     if !(start[0] >= free.low && start[0] <= start[1] && start[1] <= free.high) {
         return Err(format!("start {start:?} is not within {bounds:?}"));
     }
-    let [first, last] = free.entries.unwrap_or([0, info.length - 1]);
-    if first > last || last >= info.length {
+    let lowest = usize::from(free.multiple);
+    let [first, last] = free.entries.unwrap_or([lowest, info.length - 1]);
+    if first < lowest || first > last || last >= info.length {
         let highest = info.length - 1;
         return Err(format!(
-            "entries {first} to {last} are not within 0 to {highest}"
+            "entries {first} to {last} are not within {lowest} to {highest}"
         ));
     }
     let terms: Vec<_> = info.terms().skip(first).take(last - first + 1).collect();
-    let groups: Vec<_> = if free.tied {
+    let groups: Vec<_> = if free.tied || free.multiple {
         vec![(info.name.to_owned(), terms)]
     } else {
         let alone = |term: Term| (term.label(), vec![term]);
@@ -368,12 +438,24 @@ fn named_genes(info: &TermInfo, free: &FreeSettings, unit: f64) -> Result<Vec<Ge
     let genes = groups
         .iter()
         .flat_map(|(name, terms)| phase_genes(name, terms, free.tapered))
-        .map(|(name, places)| gene(name, places, info, unit, [bounds, start]));
+        .map(|(name, mut places)| {
+            if free.multiple {
+                for (place, entry) in places.iter_mut().zip(first..) {
+                    place.factor = entry as u16;
+                }
+            }
+            gene(name, places, info, unit, [bounds, start])
+        });
     Ok(genes.collect())
 }
 
 fn phase_genes(name: &str, terms: &[Term], tapered: bool) -> Vec<(String, Vec<Place>)> {
-    let places = |phases| terms.iter().map(|&term| Place { term, phases }).collect();
+    let place = |&term, phases| Place {
+        term,
+        phases,
+        factor: 1,
+    };
+    let places = |phases| terms.iter().map(|term| place(term, phases)).collect();
     if !tapered {
         return vec![(name.to_owned(), places(Phases::Both))];
     }

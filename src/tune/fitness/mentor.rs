@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use shakmaty::Color;
 
+use super::row::Row;
 use super::{Batch, Fitness, Sloped};
 use crate::data::{Label, Labels};
-use crate::eval::{Family, Frame, Trace, Weights, trace_families};
-use crate::tune::genome::{Complaint, Genome};
+use crate::eval::{Family, trace_families};
+use crate::tune::genome::{ColumnValues, Complaint, Genome};
 
 /// The table `[fitness]` of a preset that says `name = "mentor"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -72,31 +72,20 @@ pub enum Loss {
     Chance,
 }
 
-/// A traced position; scores are White's.
+/// A position with its features; scores are White's.
 struct Case {
-    trace: Trace,
+    row: Row,
     mentor: f64,
 }
 
 impl Case {
-    fn new(label: &Label, families: &[Family]) -> Case {
+    fn new(label: &Label, genome: &Genome, families: &[Family]) -> Case {
+        let trace = trace_families(&label.position, families);
         let score = f64::from(label.score);
+        let is_white = label.position.turn().is_white();
         Case {
-            trace: trace_families(&label.position, families),
-            mentor: if label.position.turn() == Color::White {
-                score
-            } else {
-                -score
-            },
-        }
-    }
-
-    fn own(&self, weights: &Weights) -> f64 {
-        let score = f64::from(self.trace.score(weights));
-        if self.trace.frame.turn == Color::White {
-            score
-        } else {
-            -score
+            row: Row::new(&trace, genome),
+            mentor: if is_white { score } else { -score },
         }
     }
 }
@@ -117,7 +106,7 @@ impl Mentor {
         let traced = |labels: &[Label]| -> Vec<Case> {
             labels
                 .par_iter()
-                .map(|label| Case::new(label, &families))
+                .map(|label| Case::new(label, &genome, &families))
                 .collect()
         };
         Mentor {
@@ -161,72 +150,24 @@ impl Mentor {
     }
 
     /// Fitness is the loss with its sign turned: higher is better.
-    fn mean(&self, cases: &[&Case], weights: &Weights) -> f64 {
+    fn mean(&self, cases: &[&Case], values: &ColumnValues) -> f64 {
+        let loss = |case: &&Case| self.loss(case.row.score(values).into(), case.mentor);
         let pieces: Vec<f64> = cases
             .par_chunks(PIECE)
-            .map(|piece| {
-                let losses = piece
-                    .iter()
-                    .map(|case| self.loss(case.own(weights), case.mentor));
-                losses.sum::<f64>()
-            })
+            .map(|piece| piece.iter().map(loss).sum::<f64>())
             .collect();
         -pieces.into_iter().sum::<f64>() / cases.len().max(1) as f64
     }
 
-    /// Adds what one position says about each gene.
-    fn add_slope(&self, case: &Case, weights: &Weights, scaled: bool, gradient: &mut [f64]) {
-        let by_score = -self.loss_slope(case.own(weights), case.mentor);
-        let parts = Parts::of(case, weights, scaled);
-        let columns = self.genome.columns();
-        let mut add = |term, midgame: f64, endgame: f64| {
-            let Some(column) = self.genome.place_of(term).0 else {
-                return;
-            };
-            let column = &columns[usize::from(column)];
-            if let Some(gene) = column.midgame {
-                gradient[gene] += by_score * midgame;
-            }
-            if let Some(gene) = column.endgame {
-                gradient[gene] += by_score * endgame;
-            }
-        };
-        for &(term, count) in &case.trace.counts {
-            let count = f64::from(count);
-            add(term, count * parts.midgame, count * parts.endgame);
+    /// The sum of what some positions say about each column.
+    fn slope_of_piece(&self, piece: &[&Case], values: &ColumnValues) -> Vec<[f64; 2]> {
+        let mut gradient = vec![[0.0; 2]; values.columns.len()];
+        for case in piece {
+            let own = f64::from(case.row.score(values));
+            let by_score = -self.loss_slope(own, case.mentor);
+            case.row.add_slope(values, by_score, &mut gradient);
         }
-        for &(term, count) in &case.trace.complexity {
-            add(term, 0.0, f64::from(count) * parts.complexity);
-        }
-    }
-}
-
-/// How much of a centipawn in each total arrives in the score.
-struct Parts {
-    midgame: f64,
-    endgame: f64,
-    complexity: f64,
-}
-
-impl Parts {
-    fn of(case: &Case, weights: &Weights, scaled: bool) -> Parts {
-        let frame = &case.trace.frame;
-        let totals = case.trace.totals(weights);
-        let phase = f64::from(frame.phase) / f64::from(Frame::FULL_PHASE);
-        let white_is_better = totals.endgame_with_complexity() > 0;
-        let scale = match scaled {
-            true => f64::from(frame.scale[usize::from(!white_is_better)]),
-            false => f64::from(Frame::FULL_SCALE),
-        };
-        let endgame = (1.0 - phase) * scale / f64::from(Frame::FULL_SCALE);
-        // Complexity cannot cross the draw: where it would, nothing moves.
-        let held = totals.complexity < -totals.endgame.abs();
-        let endgame = if held { 0.0 } else { endgame };
-        Parts {
-            midgame: phase,
-            endgame,
-            complexity: endgame * totals.endgame.signum() as f64,
-        }
+        gradient
     }
 }
 
@@ -237,8 +178,8 @@ fn chance(score: f64, scale: f64) -> f64 {
 impl Fitness for Mentor {
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
         let cases = self.cases(batch);
-        let value = |genes: &&[f64]| self.mean(&cases, &self.genome.weights(genes));
-        individuals.iter().map(value).collect()
+        let value = |genes: &&[f64]| self.mean(&cases, &self.genome.column_values(genes));
+        individuals.par_iter().map(value).collect()
     }
 
     fn batch(&self, seed: u64, generation: u64) -> Batch {
@@ -254,29 +195,26 @@ impl Fitness for Mentor {
 
     fn validate(&self, individual: &[f64]) -> Option<f64> {
         let cases: Vec<&Case> = self.validation.iter().collect();
-        (!cases.is_empty()).then(|| self.mean(&cases, &self.genome.weights(individual)))
+        let values = self.genome.column_values(individual);
+        (!cases.is_empty()).then(|| self.mean(&cases, &values))
     }
 
     fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped> {
-        let weights = self.genome.weights(individual);
-        let scaled = weights.uses(Family::Endgame);
+        let values = self.genome.column_values(individual);
         let cases = self.cases(batch);
-        let pieces: Vec<Vec<f64>> = cases
+        let pieces: Vec<_> = cases
             .par_chunks(PIECE)
-            .map(|piece| {
-                let mut gradient = vec![0.0; self.genome.len()];
-                for case in piece {
-                    self.add_slope(case, &weights, scaled, &mut gradient);
-                }
-                gradient
-            })
+            .map(|piece| self.slope_of_piece(piece, &values))
             .collect();
         let mut gradient = vec![0.0; self.genome.len()];
-        for (total, share) in pieces.iter().flat_map(|piece| piece.iter().enumerate()) {
-            gradient[total] += share / cases.len().max(1) as f64;
+        let count = cases.len().max(1) as f64;
+        for piece in pieces {
+            for (column, [midgame, endgame]) in self.genome.columns().iter().zip(piece) {
+                column.share_out(midgame / count, endgame / count, &mut gradient);
+            }
         }
         Some(Sloped {
-            value: self.mean(&cases, &weights),
+            value: self.mean(&cases, &values),
             gradient,
         })
     }

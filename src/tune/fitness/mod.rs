@@ -10,6 +10,7 @@ mod likelihood;
 pub mod mentor;
 pub mod moves;
 mod quiescence;
+mod row;
 mod tree;
 
 pub use exact::Searched;

@@ -213,11 +213,7 @@ impl Moves {
         for (value, gradient) in pieces {
             total.value += value;
             for (column, [midgame, endgame]) in columns.iter().zip(gradient) {
-                for (gene, share) in [(column.midgame, midgame), (column.endgame, endgame)] {
-                    if let Some(gene) = gene {
-                        total.gradient[gene] += share;
-                    }
-                }
+                column.share_out(midgame, endgame, &mut total.gradient);
             }
         }
         total

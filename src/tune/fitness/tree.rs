@@ -13,9 +13,11 @@ use shakmaty::{Color, Move};
 
 use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::data::Case;
-use crate::eval::{Family, Frame, Packed, Totals, Trace, Weights, finish, trace_families};
+use crate::eval::{
+    Family, Frame, Packed, Slope, Totals, Trace, Weights, finish, trace_families,
+};
 use crate::position::Position;
-use crate::tune::genome::{Column, Genome};
+use crate::tune::genome::Genome;
 
 /// How to build trees for a genome.
 pub struct Builder {
@@ -129,27 +131,13 @@ pub struct Player {
 
 impl Player {
     pub fn new(genome: &Genome, genes: &[f64]) -> Player {
-        let weights = genome.weights(genes);
-        let value = |column: &Column| {
-            let packed = weights.packed(column.term);
-            Packed::new(
-                column.midgame.map_or(0, |_| packed.midgame()),
-                column.endgame.map_or(0, |_| packed.endgame()),
-            )
-        };
+        let values = genome.column_values(genes);
         Player {
-            columns: genome.columns().iter().map(value).collect(),
-            scaled: weights.uses(Family::Endgame),
-            weights,
+            columns: values.columns,
+            scaled: values.scaled,
+            weights: genome.weights(genes),
         }
     }
-}
-
-/// How much one more of each kind of count would change a score, for the side to move.
-pub struct Slope {
-    pub midgame: f64,
-    pub endgame: f64,
-    pub complexity: f64,
 }
 
 pub struct Seen<'a> {
@@ -219,7 +207,7 @@ impl Seen<'_> {
     /// must be told their sum.
     pub fn add_slope(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> Slope {
         let leaf = &self.tree.leaves[leaf as usize];
-        let slope = self.slope(leaf);
+        let slope = self.totals(leaf).slope(&frame_of(leaf), self.player.scaled);
         for entry in self.tree.sum_of(leaf) {
             let pair = &mut gradient[usize::from(entry.column)];
             let count = factor * f64::from(entry.count);
@@ -239,37 +227,6 @@ impl Seen<'_> {
             let pair = &mut gradient[usize::from(entry.column)];
             pair[0] += midgame * f64::from(entry.count);
             pair[1] += endgame * f64::from(entry.count);
-        }
-    }
-
-    /// The derivative of `finish`, for White.
-    fn slope(&self, leaf: &Leaf) -> Slope {
-        let totals = self.totals(leaf);
-        let side = totals.endgame_with_complexity();
-        let full_phase = f64::from(Frame::FULL_PHASE);
-        let scale = match self.player.scaled && side != 0 {
-            true => f64::from(leaf.scale[usize::from(side < 0)]) / f64::from(Frame::FULL_SCALE),
-            false => 1.0,
-        };
-        if scale == 0.0 {
-            return Slope {
-                midgame: 0.0,
-                endgame: 0.0,
-                complexity: 0.0,
-            };
-        }
-        let phase = f64::from(leaf.phase) / full_phase;
-        let endgame = (1.0 - phase) * scale;
-        // Where complexity has pushed an advantage down to nothing, neither moves the score.
-        let drawn = side == 0 && totals.endgame != 0;
-        Slope {
-            midgame: phase,
-            endgame: if drawn { 0.0 } else { endgame },
-            complexity: if drawn {
-                0.0
-            } else {
-                endgame * totals.endgame.signum() as f64
-            },
         }
     }
 }

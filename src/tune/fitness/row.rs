@@ -1,0 +1,93 @@
+//! A position's evaluation up to the weights: how often each column of genes counts in it. A
+//! score is then a short dot product, exactly what the evaluation gives for the same weights.
+
+use crate::eval::{Frame, Packed, Totals, Trace, white_score};
+use crate::tune::genome::{ColumnValues, Genome};
+
+/// A column of genes and how often it counts.
+type Entry = (u16, i32);
+
+pub struct Row {
+    sum: Box<[Entry]>,
+    complexity: Box<[Entry]>,
+    /// What the fixed weights add.
+    sum_base: Packed,
+    complexity_base: i64,
+    frame: Frame,
+}
+
+impl Row {
+    pub fn new(trace: &Trace, genome: &Genome) -> Row {
+        let mut sum_base = Packed::ZERO;
+        let mut complexity_base = 0;
+        Row {
+            sum: entries(genome, &trace.counts, |fixed, count| {
+                sum_base += fixed * count;
+            }),
+            complexity: entries(genome, &trace.complexity, |fixed, count| {
+                complexity_base += i64::from(fixed.endgame()) * i64::from(count);
+            }),
+            sum_base,
+            complexity_base,
+            frame: trace.frame,
+        }
+    }
+
+    /// The score in centipawns, as White sees it.
+    pub fn score(&self, values: &ColumnValues) -> i32 {
+        white_score(self.totals(values), &self.frame, values.scaled)
+    }
+
+    fn totals(&self, values: &ColumnValues) -> Totals {
+        let mut sum = self.sum_base;
+        for &(column, count) in &self.sum {
+            sum += values.columns[usize::from(column)] * count;
+        }
+        let mut complexity = self.complexity_base;
+        for &(column, count) in &self.complexity {
+            let value = values.columns[usize::from(column)].endgame();
+            complexity += i64::from(value) * i64::from(count);
+        }
+        Totals {
+            midgame: sum.midgame().into(),
+            endgame: sum.endgame().into(),
+            complexity,
+        }
+    }
+
+    /// Adds `factor` times the derivative of the score to `gradient`: one pair of midgame and
+    /// endgame for each column.
+    pub fn add_slope(&self, values: &ColumnValues, factor: f64, gradient: &mut [[f64; 2]]) {
+        let slope = self.totals(values).slope(&self.frame, values.scaled);
+        for &(column, count) in &self.sum {
+            let pair = &mut gradient[usize::from(column)];
+            pair[0] += factor * slope.midgame * f64::from(count);
+            pair[1] += factor * slope.endgame * f64::from(count);
+        }
+        for &(column, count) in &self.complexity {
+            gradient[usize::from(column)][1] += factor * slope.complexity * f64::from(count);
+        }
+    }
+}
+
+/// Counts by column, each column once; `add_fixed` hears what no gene sets.
+fn entries(
+    genome: &Genome,
+    counts: &[(crate::eval::Term, i32)],
+    mut add_fixed: impl FnMut(Packed, i32),
+) -> Box<[Entry]> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for &(term, count) in counts {
+        let (column, fixed) = genome.place_of(term);
+        add_fixed(fixed, count);
+        entries.extend(column.map(|column| (column, count)));
+    }
+    entries.sort_unstable_by_key(|entry| entry.0);
+    entries.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0 };
+        same
+    });
+    entries.retain(|entry| entry.1 != 0);
+    entries.into()
+}
