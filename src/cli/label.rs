@@ -1,26 +1,33 @@
-//! `finch label`: a mentor's scores for positions, as EPD. Appends, so that a run that was broken
+//! `finch label`: mentors' scores for positions, as EPD. Appends, so that a run that was broken
 //! off goes on without asking twice, and several runs can add to one file.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use parking_lot::Mutex;
 use rand::seq::IndexedRandom;
+use rayon::prelude::*;
 
-use crate::data::{Asked, Case, Mentor, Selection, Source, collect};
+use super::filters::Filters;
+use super::progress::Counter;
+use crate::data::{
+    self, Case, LabelCounts, LabelFile, Labelling, MentorPlan, Question, Selection, Source,
+    collect, fields, is_quiet,
+};
+use crate::eval::Weights;
+use crate::files::write_whole;
 use crate::play::Pace;
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Positions in EPD, or games in PGN to draw positions from; plain or compressed.
+    /// Positions in EPD, or games in PGN to draw positions from; plain or compressed. With
+    /// --merge: files of labels.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// From games: how many positions to draw in all, 0 for every one.
@@ -32,48 +39,82 @@ pub struct Arguments {
     /// From games: moves at the start of each that do not count.
     #[arg(long, default_value_t = 4)]
     skip_moves: u32,
+    #[command(flatten)]
+    filters: Filters,
     /// Random moves played first: a search meets positions that masters avoid.
     #[arg(long, default_value_t = 0)]
     random_plies: u32,
+    /// Leave out positions that are in check, or where captures and promotions gain more than
+    /// so many centipawns over the static score.
+    #[arg(long, value_name = "CENTIPAWNS", num_args = 0..=1, require_equals = true, default_missing_value = "30")]
+    quiet: Option<i32>,
+    /// Leave out positions in which the mentor's best move captures or promotes.
+    #[arg(long)]
+    quiet_move: bool,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The mentor: a UCI engine's command.
-    #[arg(long)]
-    engine: String,
-    /// One of its options, as NAME=VALUE.
+    /// A mentor: a UCI engine's command, or settings such as "cmd=stockfish option.Hash=1
+    /// depth=8". Of several, each has a file of its own beside the one they are merged into.
+    #[arg(long, required_unless_present = "merge")]
+    engine: Vec<String>,
+    /// An option for the mentors, as NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
-    /// How deep it looks.
-    #[arg(long, required_unless_present = "nodes")]
+    /// How deep they look.
+    #[arg(long)]
     depth: Option<u32>,
-    /// How many nodes it looks at.
+    /// How many nodes they look at.
     #[arg(long)]
     nodes: Option<u64>,
-    /// Leave out positions whose best move captures or promotes.
+    /// Let mentors forget everything before each position: a label then depends on nothing
+    /// else, but takes longer.
     #[arg(long)]
-    quiet: bool,
-    /// How many mentors work at once.
-    #[arg(long, default_value_t = 2)]
-    processes: usize,
+    fresh: bool,
+    /// How many processes of a mentor work at once.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    processes: u16,
     /// Seconds a mentor may be silent.
     #[arg(long, default_value_t = 20)]
     patience: u64,
-    /// Where the labels go; appended to.
+    /// Merge files of labels instead of asking.
+    #[arg(long, conflicts_with = "engine")]
+    merge: bool,
+    /// When merging: centipawns that multiply the odds of winning by e, for each mentor;
+    /// estimated where it is 0 or not given.
+    #[arg(long, value_delimiter = ',', value_name = "CENTIPAWNS")]
+    scale: Vec<f64>,
+    /// When merging: how much each mentor counts; 1 where it is not given.
+    #[arg(long, value_delimiter = ',', value_name = "WEIGHT")]
+    weight: Vec<f64>,
+    /// Where the labels go; appended to, unless they are merged.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
-#[derive(Default)]
-struct Counts {
-    labelled: AtomicUsize,
-    mates: AtomicUsize,
-    loud: AtomicUsize,
-    skipped: AtomicUsize,
-}
-
 impl Arguments {
     pub fn run(self) -> Result<()> {
-        ensure!(self.processes > 0, "--processes must be at least 1");
+        if self.merge {
+            return self.merge(&self.files);
+        }
+        let plans = self.plans()?;
+        // Whoever cannot be asked is better found before the work than after it.
+        for plan in &plans {
+            plan.start()?;
+        }
+        let questions = self.questions()?;
+        if let [plan] = &plans[..] {
+            return self.ask(plan, &questions, &self.out);
+        }
+        let mut parts = Vec::new();
+        for (plan, number) in plans.iter().zip(1..) {
+            let part = self.part(number);
+            self.ask(plan, &questions, &part)?;
+            parts.push(part);
+        }
+        self.merge(&parts)
+    }
+
+    fn plans(&self) -> Result<Vec<MentorPlan>> {
         let options = options(&self.option)?;
         let pace = Pace {
             depth: self.depth,
@@ -81,158 +122,170 @@ impl Arguments {
             ..Pace::default()
         };
         let patience = Duration::from_secs(self.patience);
-        let start = || Mentor::start(&self.engine, options.clone(), pace, patience);
-        let mentors = (0..self.processes)
-            .map(|_| start())
-            .collect::<Result<Vec<_>, _>>()?;
+        let plan = |text: &String| {
+            let mut plan = MentorPlan::parse(text, &options, pace, patience)?;
+            plan.fresh = self.fresh;
+            Ok(plan)
+        };
+        self.engine.iter().map(plan).collect()
+    }
 
-        let done = labelled_before(&self.out)?;
-        let todo = self.unlabelled(&done)?;
-        let out = self.open(&mentors[0], done.is_empty())?;
+    /// The file of one of several mentors: `labels.2.epd` beside `labels.epd`.
+    fn part(&self, number: usize) -> PathBuf {
+        let ending = self.out.extension().unwrap_or_default().to_string_lossy();
+        self.out.with_extension(format!("{number}.{ending}"))
+    }
+
+    /// Asks one mentor about everything that its file has no label for.
+    fn ask(&self, plan: &MentorPlan, questions: &[Question], out: &Path) -> Result<()> {
+        let mentors = (0..self.processes)
+            .map(|_| plan.start())
+            .collect::<Result<Vec<_>, _>>()?;
+        let file = LabelFile::open(out, &mentors[0])?;
+        let todo: Vec<_> = questions
+            .iter()
+            .filter(|one| file.lacks(one))
+            .cloned()
+            .collect();
         eprintln!(
-            "{} labels are there, {} positions to ask about",
-            done.len(),
+            "{}: {} labels are there, {} positions to ask about",
+            out.display(),
+            file.labelled(),
             todo.len()
         );
-        let counts = Counts::default();
-        self.ask_all(mentors, &todo, &out, &counts)?;
-        println!(
-            "{} labelled, {} left out (mate), {} left out (best move not quiet), {} skipped",
-            counts.labelled.load(Relaxed),
-            counts.mates.load(Relaxed),
-            counts.loud.load(Relaxed),
-            counts.skipped.load(Relaxed)
-        );
-        Ok(())
+        let counter = Counter::new(todo.len() as u64, "positions");
+        let labelling = Labelling {
+            questions: &todo,
+            out: &file,
+            quiet_move: self.quiet_move,
+            counts: LabelCounts::default(),
+            answered: &|| counter.step(),
+        };
+        let asked = labelling.ask_all(mentors, plan.command());
+        counter.finish();
+        println!("{}", summary(&labelling.counts));
+        Ok(asked?)
     }
 
-    /// The lines whose positions have no label yet.
-    fn unlabelled(&self, done: &HashSet<String>) -> Result<Vec<String>> {
-        let mut todo = Vec::new();
+    /// Every position the files give, as often as it is wanted: once.
+    fn questions(&self) -> Result<Vec<Question>> {
+        let mut lines = Vec::new();
         for path in &self.files {
             let source = Source::file(path);
-            let lines = if source.is_epd() {
-                read_lines(&source)?
-            } else {
-                self.draw(source)?
-            };
-            let disturbed = lines.iter().filter_map(|line| self.disturbed(line));
-            todo.extend(disturbed.filter(|line| !done.contains(&fields(line))));
+            lines.extend(match source.is_epd() {
+                true => read_lines(&source)?,
+                false => self.draw(source)?,
+            });
         }
-        if todo.is_empty() && done.is_empty() {
+        let weights = Weights::default();
+        let bad = AtomicUsize::new(0);
+        let question = |line: &String| {
+            let Ok(position) = Position::from_fen(&fields(line)) else {
+                bad.fetch_add(1, Relaxed);
+                return None;
+            };
+            let question = self.disturbed(Question {
+                position,
+                line: line.clone(),
+            })?;
+            let margin = self.quiet.unwrap_or(i32::MAX);
+            let wanted = self.quiet.is_none() || is_quiet(&question.position, &weights, margin);
+            wanted.then_some(question)
+        };
+        let mut questions: Vec<_> = lines.par_iter().filter_map(question).collect();
+        let mut seen = HashSet::new();
+        questions.retain(|question| seen.insert(question.position.key()));
+        if bad.load(Relaxed) > 0 {
+            eprintln!("{} lines are no positions", bad.load(Relaxed));
+        }
+        if questions.is_empty() {
             bail!("no positions in {}", self.files[0].display());
         }
-        Ok(todo)
+        Ok(questions)
     }
 
-    /// Positions from games, each with the game it comes from.
+    /// Positions from games, each with the game it comes from and how that ended.
     fn draw(&self, source: Source) -> Result<Vec<String>> {
         let selection = Selection {
             positions: self.positions,
-            validation: 0,
-            validation_share: 0.0,
             per_game: self.per_game,
             skip_moves: self.skip_moves,
             seed: self.seed,
-            ..Selection::default()
+            ..self.filters.selection()
         };
-        let name = source.name().into_owned();
         let cases = collect(&[source], &selection)?.training;
         let line = |case: &Case| {
             let position = fields(&case.position.fen());
-            format!("{position} id \"{name} {}\";", case.game)
+            format!("{position} id \"{}\"; c9 \"{}\";", case.game, case.outcome)
         };
         Ok(cases.iter().map(line).collect())
     }
 
-    /// The line after so many random moves, the same ones each time; nothing if that ends in
-    /// check or ends the game, where a score says little.
-    fn disturbed(&self, line: &str) -> Option<String> {
+    /// The position after so many random moves, the same ones each time; nothing if that ends
+    /// in check or ends the game, where a score says little.
+    fn disturbed(&self, question: Question) -> Option<Question> {
         if self.random_plies == 0 {
-            return Some(line.to_owned());
+            return Some(question);
         }
-        let before = fields(line);
-        let mut position = Position::from_fen(&before).ok()?;
+        let before = fields(&question.line);
+        let mut position = question.position;
         let mut random = stream(self.seed, Purpose::Game, position.key(), 1);
         for _ in 0..self.random_plies {
             let moves = movegen::legal_moves(&position);
             position.play(*moves.choose(&mut random)?);
         }
         let usable = !position.in_check() && movegen::has_legal_move(&position);
-        usable.then(|| line.replacen(&before, &fields(&position.fen()), 1))
-    }
-
-    fn open(&self, mentor: &Mentor, fresh: bool) -> Result<Mutex<File>> {
-        let writing = || format!("writing {}", self.out.display());
-        let file = File::options().create(true).append(true).open(&self.out);
-        let mut file = file.with_context(writing)?;
-        if fresh {
-            let limit = match (self.depth, self.nodes) {
-                (Some(depth), _) => format!("depth {depth}"),
-                (None, nodes) => format!("{} nodes", nodes.unwrap_or_default()),
-            };
-            let options = self.option.join(", ");
-            let header = format!("# mentor: {}; {limit}; options: {options}\n", mentor.name());
-            file.write_all(header.as_bytes()).with_context(writing)?;
-        }
-        Ok(Mutex::new(file))
-    }
-
-    fn ask_all(
-        &self,
-        mentors: Vec<Mentor>,
-        todo: &[String],
-        out: &Mutex<File>,
-        counts: &Counts,
-    ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let started = Instant::now();
-        std::thread::scope(|scope| {
-            let work = |mut mentor: Mentor| -> Result<()> {
-                while let Some(line) = todo.get(next.fetch_add(1, Relaxed)) {
-                    if let Some(label) = self.label(&mut mentor, line, counts) {
-                        // One write a line: a kill leaves no half label but the last.
-                        let written = out.lock().write_all(label.as_bytes());
-                        written.with_context(|| format!("writing {}", self.out.display()))?;
-                    }
-                    show_progress(next.load(Relaxed), todo.len(), started);
-                }
-                Ok(())
-            };
-            let threads: Vec<_> = mentors
-                .into_iter()
-                .map(|mentor| scope.spawn(move || work(mentor)))
-                .collect();
-            threads
-                .into_iter()
-                .try_for_each(|thread| thread.join().unwrap_or_else(|_| bail!("a thread failed")))
+        usable.then(|| Question {
+            line: question.line.replacen(&before, &fields(&position.fen()), 1),
+            position,
         })
     }
 
-    fn label(&self, mentor: &mut Mentor, line: &str, counts: &Counts) -> Option<String> {
-        let count = |counter: &AtomicUsize| {
-            counter.fetch_add(1, Relaxed);
+    fn merge(&self, files: &[PathBuf]) -> Result<()> {
+        ensure!(
+            self.scale.len() <= files.len() && self.weight.len() <= files.len(),
+            "more scales or weights than mentors"
+        );
+        let usable = |value: &f64| *value >= 0.0 && value.is_finite();
+        ensure!(
+            self.scale.iter().chain(&self.weight).all(usable),
+            "scales and weights are numbers from 0"
+        );
+        let given = |place: usize| {
+            let scale = self.scale.get(place).copied().unwrap_or(0.0);
+            (scale, self.weight.get(place).copied().unwrap_or(1.0))
         };
-        let asked = match Position::from_fen(&fields(line)) {
-            Ok(position) => mentor.ask(&position),
-            Err(_) => Asked::Nothing,
-        };
-        match asked {
-            Asked::Mate => count(&counts.mates),
-            Asked::Nothing => count(&counts.skipped),
-            Asked::Score {
-                best_is_quiet: false,
-                ..
-            } if self.quiet => count(&counts.loud),
-            Asked::Score {
-                centipawns, depth, ..
-            } => {
-                count(&counts.labelled);
-                return Some(format!("{line} ce {centipawns}; acd {depth};\n"));
-            }
+        let given: Vec<_> = (0..files.len()).map(given).collect();
+        ensure!(
+            given.iter().any(|(_, weight)| *weight > 0.0),
+            "--weight: somebody must count"
+        );
+        let sources: Vec<_> = files.iter().map(Source::file).collect();
+        let merged = data::merge(&sources, &given)?;
+        write_whole(&self.out, &merged.text)
+            .with_context(|| format!("writing {}", self.out.display()))?;
+        for share in &merged.shares {
+            println!(
+                "{}: scale {:.1}, weight {}",
+                share.mentor, share.scale, share.weight
+            );
         }
-        None
+        println!(
+            "{} labels merged, {} left out (not scored by all)",
+            merged.labels, merged.left_out
+        );
+        Ok(())
     }
+}
+
+fn summary(counts: &LabelCounts) -> String {
+    format!(
+        "{} labelled, {} left out (mate), {} left out (best move not quiet), {} skipped",
+        counts.labelled.load(Relaxed),
+        counts.mates.load(Relaxed),
+        counts.loud.load(Relaxed),
+        counts.skipped.load(Relaxed)
+    )
 }
 
 fn read_lines(source: &Source) -> Result<Vec<String>> {
@@ -247,14 +300,6 @@ fn read_lines(source: &Source) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-fn show_progress(asked: usize, all: usize, started: Instant) {
-    if asked.is_multiple_of(10_000) && asked <= all {
-        let rate = asked as f64 / started.elapsed().as_secs_f64();
-        let left = (all - asked) as f64 / rate.max(1e-9);
-        eprintln!("{asked} of {all} asked, {rate:.0} a second, {left:.0} s to go");
-    }
-}
-
 fn options(texts: &[String]) -> Result<Vec<(String, String)>> {
     let read = |text: &String| {
         let (name, value) = text
@@ -263,28 +308,4 @@ fn options(texts: &[String]) -> Result<Vec<(String, String)>> {
         Ok((name.trim().to_owned(), value.trim().to_owned()))
     };
     texts.iter().map(read).collect()
-}
-
-/// The part of an EPD line that is the position.
-fn fields(line: &str) -> String {
-    line.split_whitespace()
-        .take(4)
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// Positions that a run before this one has labelled. A last line without its end was cut off
-/// by a kill; it is taken away.
-fn labelled_before(out: &Path) -> Result<HashSet<String>> {
-    let Ok(text) = std::fs::read_to_string(out) else {
-        return Ok(HashSet::new());
-    };
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    if whole < text.len() {
-        let file = File::options().write(true).open(out);
-        file.and_then(|file| file.set_len(whole as u64))
-            .with_context(|| format!("writing {}", out.display()))?;
-    }
-    let lines = text[..whole].lines().filter(|line| !line.starts_with('#'));
-    Ok(lines.map(fields).collect())
 }

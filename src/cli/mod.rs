@@ -2,6 +2,7 @@
 
 mod bench;
 mod eval;
+mod filters;
 mod fitness;
 mod label;
 mod match_command;
@@ -12,6 +13,7 @@ mod params;
 mod perft;
 mod progress;
 mod rate;
+mod recognise;
 mod report;
 mod selfplay;
 mod tune;
@@ -60,8 +62,10 @@ enum Command {
     Tune(tune::Arguments),
     /// Play quick games against itself and keep their positions.
     Selfplay(selfplay::Arguments),
-    /// Ask a mentor engine for its scores of positions.
-    Label(label::Arguments),
+    /// Ask mentor engines for their scores of positions.
+    Label(Box<label::Arguments>),
+    /// Tell which clone of a player made the moves of games.
+    Recognise(recognise::Arguments),
     /// Measure weights, or another engine, on positions from games.
     Fitness(fitness::Arguments),
     /// Draw the page of a run, or of several.
@@ -88,6 +92,7 @@ impl Arguments {
             Command::Tune(arguments) => arguments.run(),
             Command::Selfplay(arguments) => arguments.run(&weights),
             Command::Label(arguments) => arguments.run(),
+            Command::Recognise(arguments) => arguments.run(),
             Command::Fitness(arguments) => arguments.run(),
             Command::Report(arguments) => arguments.run(),
             Command::Params => {

@@ -1,6 +1,8 @@
 //! How a run is getting on: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -28,7 +30,10 @@ impl Progress {
         });
         Progress {
             bar,
-            interval: (last / 10).max(1),
+            interval: match preset.run.lines {
+                0 => (last / 10).max(1),
+                lines => lines,
+            },
         }
     }
 
@@ -38,6 +43,55 @@ impl Progress {
             let message = bar.message();
             bar.finish_and_clear();
             println!("{message}");
+        }
+    }
+}
+
+/// Many small steps of known number, on standard error: a bar on a terminal, else a line for
+/// each twentieth.
+pub struct Counter {
+    bar: Option<ProgressBar>,
+    name: &'static str,
+    last: u64,
+    done: AtomicU64,
+    started: Instant,
+}
+
+impl Counter {
+    pub fn new(last: u64, name: &'static str) -> Counter {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template(
+                "{bar:30} {pos}/{len} {msg}, {per_sec}  {elapsed} (eta {eta})",
+            );
+            let bar = ProgressBar::new(last).with_message(name);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Counter {
+            bar,
+            name,
+            last,
+            done: AtomicU64::new(0),
+            started: Instant::now(),
+        }
+    }
+
+    pub fn step(&self) {
+        if let Some(bar) = &self.bar {
+            return bar.inc(1);
+        }
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of((self.last / 20).max(1)) {
+            let rate = done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
+            let left = (self.last - done) as f64 / rate;
+            let (last, name) = (self.last, self.name);
+            eprintln!("{done} of {last} {name}, {rate:.0} a second, {left:.0} s to go");
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
     }
 }

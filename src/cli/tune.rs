@@ -123,8 +123,7 @@ impl Arguments {
             }
         }
         if self.runs > 1 {
-            let shown = |value: f64| session.shown(value);
-            let table = run::table(&summaries, preset.reference.as_ref(), &shown);
+            let table = run::table(&summaries, preset.reference.as_ref(), &preset.fitness);
             run::write_whole(&base.join("table.txt"), &table)?;
             print!("{table}");
         }
@@ -173,6 +172,10 @@ impl Arguments {
     fn conclude(&self, preset: &Preset, folder: &Folder, outcome: &Outcome) -> anyhow::Result<()> {
         report::write(folder)?;
         let best = folder.path().join("best.toml");
+        let summary = Summary::of(preset.run.seed, &outcome.rows);
+        if let (Some(summary), Some(reference)) = (summary, &preset.reference) {
+            print!("{}", run::beside(&summary, reference, &preset.fitness));
+        }
         if outcome.interrupted {
             let folder = folder.path().display();
             println!("interrupted; go on with: finch tune --resume {folder}");
@@ -247,13 +250,6 @@ impl Session {
         progress.finish();
         self.folders.push(folder.path().to_owned());
         Ok(outcome)
-    }
-
-    fn shown(&self, value: f64) -> String {
-        let workshop = self.workshop.as_ref();
-        workshop.map_or(value.to_string(), |workshop| {
-            workshop.fitness().shown(value)
-        })
     }
 }
 

@@ -33,8 +33,7 @@ pub fn read(source: &Source, sampler: &mut Sampler<'_>) -> Result<(), DataError>
 }
 
 fn case(text: &str) -> Result<(Position, Vec<Move>), String> {
-    let fields: Vec<_> = text.split_whitespace().take(4).collect();
-    let position = Position::from_fen(&fields.join(" ")).map_err(|error| error.to_string())?;
+    let position = Position::from_fen(&fields(text)).map_err(|error| error.to_string())?;
     let moves = operand(text, "bm").ok_or("no best move (bm)")?;
     let answers = moves
         .split_whitespace()
@@ -48,6 +47,12 @@ fn case(text: &str) -> Result<(Position, Vec<Move>), String> {
         return Err("no best move (bm)".to_owned());
     }
     Ok((position, answers))
+}
+
+/// The part of a line that is the position.
+pub fn fields(line: &str) -> String {
+    let fields: Vec<_> = line.split_whitespace().take(4).collect();
+    fields.join(" ")
 }
 
 /// What follows an operation code, up to its semicolon.

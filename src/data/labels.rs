@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};
 
-use super::epd::operand;
+use super::epd::{fields, operand};
 use super::sample::Tally;
 use super::selection::Selection;
 use super::{DataError, Source, unreadable};
@@ -84,8 +84,7 @@ fn limit(labels: &mut Vec<Label>, most: usize, seed: u64) {
 }
 
 fn label(text: &str) -> Result<Label, String> {
-    let fields: Vec<_> = text.split_whitespace().take(4).collect();
-    let position = Position::from_fen(&fields.join(" ")).map_err(|error| error.to_string())?;
+    let position = Position::from_fen(&fields(text)).map_err(|error| error.to_string())?;
     let score = operand(text, "ce").ok_or("no score (ce)")?;
     let score = score
         .parse()

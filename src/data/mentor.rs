@@ -8,13 +8,19 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::play::contestant::{Contestant, Kind};
+use crate::play::player::Player;
 use crate::play::{Engine, Fault, Outside, Pace, PlayerScore};
 use crate::position::Position;
 
-/// How a mentor is asked.
-pub struct Mentor {
-    outside: Outside,
+/// Who is asked, and how.
+#[derive(Clone, Debug)]
+pub struct MentorPlan {
+    engine: Engine,
     pace: Pace,
+    /// Whether it forgets everything before each position, so that a label depends on nothing
+    /// else.
+    pub fresh: bool,
 }
 
 #[derive(Debug, Error)]
@@ -22,6 +28,80 @@ pub struct Mentor {
 pub struct MentorError {
     pub command: String,
     pub problem: String,
+}
+
+impl MentorPlan {
+    /// A command with its arguments, or settings as in a match: `cmd=stockfish option.Hash=1
+    /// depth=8`. A limit of its own comes before the common one.
+    pub fn parse(
+        text: &str,
+        options: &[(String, String)],
+        pace: Pace,
+        patience: Duration,
+    ) -> Result<MentorPlan, MentorError> {
+        let fail = |problem: String| MentorError {
+            command: text.to_owned(),
+            problem,
+        };
+        let (mut engine, own) = if text.contains("cmd=") {
+            let player = Contestant::parse(text).map_err(|error| fail(error.to_string()))?;
+            match player.kind {
+                Kind::Outside(engine) => (engine, player.pace),
+                Kind::Inside { .. } => return Err(fail("no cmd= to start".to_owned())),
+            }
+        } else {
+            (
+                plain(text).ok_or_else(|| fail("no command".to_owned()))?,
+                Pace::default(),
+            )
+        };
+        engine.options.extend_from_slice(options);
+        engine.patience = patience;
+        let pace = if own == Pace::default() { pace } else { own };
+        if pace.depth.is_none() && pace.nodes.is_none() {
+            return Err(fail(
+                "no depth and no number of nodes to look at".to_owned(),
+            ));
+        }
+        Ok(MentorPlan {
+            engine,
+            pace,
+            fresh: false,
+        })
+    }
+
+    /// Starts the engine, to know at once whether it can be asked at all.
+    pub fn start(&self) -> Result<Mentor, MentorError> {
+        let mut outside = Outside::new(self.engine.clone());
+        outside.start().map_err(|fault| MentorError {
+            command: self.command().to_owned(),
+            problem: fault.detail,
+        })?;
+        Ok(Mentor {
+            outside,
+            plan: self.clone(),
+        })
+    }
+
+    pub fn command(&self) -> &str {
+        &self.engine.command
+    }
+}
+
+fn plain(text: &str) -> Option<Engine> {
+    let mut words = text.split_whitespace().map(str::to_owned);
+    Some(Engine {
+        command: words.next()?,
+        arguments: words.collect(),
+        directory: None,
+        options: Vec::new(),
+        patience: Duration::ZERO,
+    })
+}
+
+pub struct Mentor {
+    outside: Outside,
+    plan: MentorPlan,
 }
 
 /// What came of a question.
@@ -40,33 +120,23 @@ pub enum Asked {
 }
 
 impl Mentor {
-    /// Starts the engine, to know at once whether it can be asked at all.
-    pub fn start(
-        command: &str,
-        options: Vec<(String, String)>,
-        pace: Pace,
-        patience: Duration,
-    ) -> Result<Mentor, MentorError> {
-        let mut words = command.split_whitespace().map(str::to_owned);
-        let fail = |problem: String| MentorError {
-            command: command.to_owned(),
-            problem,
+    /// Its name and version, limit and options, for the head of a file.
+    pub fn description(&self) -> String {
+        let pace = &self.plan.pace;
+        let limit = match (pace.depth, pace.nodes) {
+            (Some(depth), _) => format!("depth {depth}"),
+            (None, nodes) => format!("{} nodes", nodes.unwrap_or_default()),
         };
-        let engine = Engine {
-            command: words.next().ok_or_else(|| fail("no command".to_owned()))?,
-            arguments: words.collect(),
-            directory: None,
-            options,
-            patience,
-        };
-        let mut outside = Outside::new(engine);
-        outside.start().map_err(|fault| fail(fault.detail))?;
-        Ok(Mentor { outside, pace })
-    }
-
-    /// The name it gave itself.
-    pub fn name(&self) -> &str {
-        self.outside.name()
+        let options = self.plan.engine.options.iter();
+        let options: Vec<_> = options
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let fresh = if self.plan.fresh { "; each alone" } else { "" };
+        format!(
+            "{}; {limit}; options: {}{fresh}",
+            self.outside.name(),
+            options.join(", ")
+        )
     }
 
     pub fn ask(&mut self, position: &Position) -> Asked {
@@ -76,7 +146,10 @@ impl Mentor {
     }
 
     fn try_once(&mut self, position: &Position) -> Result<Asked, Fault> {
-        let thought = self.outside.consult(position, self.pace)?;
+        if self.plan.fresh {
+            self.outside.new_game(position)?;
+        }
+        let thought = self.outside.consult(position, self.plan.pace)?;
         Ok(match thought.score {
             Some(PlayerScore::Centipawns(centipawns)) => Asked::Score {
                 centipawns,

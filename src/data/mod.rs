@@ -6,16 +6,20 @@
 //! validate with.
 //!
 //! Positions also come from Finch's own play ([`selfplay`]); a mentor engine's scores for them
-//! ([`mentor`]) are kept as EPD and read as [`Labels`].
+//! ([`mentor`]) are kept as EPD ([`labelling`]), made one where several were asked ([`merge`])
+//! and read as [`Labels`].
 //!
 //! Files may be far larger than memory. A case is therefore kept or dropped as it goes by,
 //! by a priority that follows from the seed and the case alone ([`sample`]): the same files
 //! and seed give the same cases, and raising a limit only ever adds to them.
 
 mod epd;
+mod labelling;
 mod labels;
 mod mentor;
+mod merge;
 mod pgn;
+mod quiet;
 mod sample;
 mod selection;
 mod selfplay;
@@ -23,14 +27,18 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
-use shakmaty::Move;
+use shakmaty::{Move, Outcome};
 use thiserror::Error;
 
 use crate::position::Position;
 
+pub use epd::fields;
+pub use labelling::{LabelCounts, LabelError, LabelFile, Labelling, Question};
 pub use labels::{Label, Labels, collect_labels};
-pub use mentor::{Asked, Mentor, MentorError};
+pub use mentor::{Asked, Mentor, MentorError, MentorPlan};
+pub use merge::{COMMON_SCALE, Merged, Share, merge, win_chance};
 pub use pgn::GameRecord;
+pub use quiet::is_quiet;
 pub use sample::{Collection, Tally};
 pub use selection::{Date, Outcomes, Selection, Side};
 pub use selfplay::{SelfPlay, positions_of_game};
@@ -48,6 +56,8 @@ pub struct Case {
     pub game: u32,
     /// How many plies into that game.
     pub ply: u16,
+    /// How that game ended.
+    pub outcome: Outcome,
 }
 
 #[derive(Debug, Error)]
@@ -75,6 +85,35 @@ pub fn collect(sources: &[Source], selection: &Selection) -> Result<Collection, 
         }
     }
     sampler.finish()
+}
+
+/// The games of all sources that the selection wants, whole.
+pub fn games(
+    sources: &[Source],
+    selection: &Selection,
+) -> Result<(Vec<GameRecord>, Tally), DataError> {
+    let mut tally = Tally::default();
+    let mut games = Vec::new();
+    for source in sources {
+        pgn::each_game(source, selection, |heard| {
+            tally.games += usize::from(!matches!(heard, pgn::Heard::Nothing));
+            match heard {
+                pgn::Heard::Game(game) => games.push(*game),
+                pgn::Heard::Bad(reason) => {
+                    tally.skip_bad(|| format!("{}: {reason}", source.name()));
+                }
+                pgn::Heard::Unwanted(reason) => {
+                    *tally.unwanted.entry(reason).or_default() += 1;
+                }
+                pgn::Heard::Nothing => {}
+            }
+            selection.max_games == 0 || tally.games < selection.max_games
+        })?;
+    }
+    if games.is_empty() {
+        return Err(DataError::NoPositions(tally.summary()));
+    }
+    Ok((games, tally))
 }
 
 fn unreadable(file: &Path, error: &std::io::Error) -> DataError {

@@ -49,31 +49,47 @@ impl Default for GameRecord {
 
 /// Reads every game of a source into the sampler.
 pub fn read(source: &Source, sampler: &mut Sampler<'_>) -> Result<(), DataError> {
+    if sampler.is_full() {
+        return Ok(());
+    }
+    each_game(source, sampler.selection(), |heard| {
+        match heard {
+            Heard::Game(game) => sampler.take_game(&game),
+            Heard::Bad(reason) => sampler.skip_bad(|| format!("{}: {reason}", source.name())),
+            Heard::Unwanted(reason) => sampler.skip_unwanted(reason),
+            Heard::Nothing => {}
+        }
+        !sampler.is_full()
+    })
+}
+
+/// Tells everything a source holds, for as long as the answer is to go on.
+pub fn each_game(
+    source: &Source,
+    selection: &Selection,
+    mut tell: impl FnMut(Heard) -> bool,
+) -> Result<(), DataError> {
     let mut reader = Reader::build(source.open()?)
         .set_supported_tag_line_length(TAG_LINE_LIMIT)
         .finish();
-    let selection = sampler.selection();
-    while !sampler.is_full() {
-        match reader.read_game(&mut Listener { selection }) {
-            Ok(Some(Heard::Game(game))) => sampler.take_game(&game),
-            Ok(Some(Heard::Bad(reason))) => {
-                sampler.skip_bad(|| format!("{}: {reason}", source.name()));
-            }
-            Ok(Some(Heard::Unwanted(reason))) => sampler.skip_unwanted(reason),
-            Ok(Some(Heard::Nothing)) => {}
-            Ok(None) => break,
+    loop {
+        let goes_on = match reader.read_game(&mut Listener { selection }) {
+            Ok(Some(heard)) => tell(heard),
+            Ok(None) => false,
             // The parser's own complaints end the file, but not what was read before.
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                sampler.skip_bad(|| format!("{}: {error}", source.name()));
-                break;
+                tell(Heard::Bad(error.to_string()));
+                false
             }
             Err(error) => return Err(unreadable(source.path(), &error)),
+        };
+        if !goes_on {
+            return Ok(());
         }
     }
-    Ok(())
 }
 
-enum Heard {
+pub enum Heard {
     Game(Box<GameRecord>),
     Unwanted(&'static str),
     Bad(String),

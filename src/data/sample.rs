@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
-use shakmaty::Move;
+use shakmaty::{Move, Outcome};
 
 use super::pgn::GameRecord;
 use super::selection::Selection;
@@ -180,7 +180,7 @@ impl<'a> Sampler<'a> {
                 && self.selection.wants_side(game, position.turn())
                 && ply >= 2 * self.selection.skip_moves as usize
             {
-                self.offer(&position, || vec![played], number, ply);
+                self.offer(&position, || vec![played], number, ply, game.outcome);
             }
             position.play(played);
         }
@@ -190,7 +190,7 @@ impl<'a> Sampler<'a> {
     pub fn take_position(&mut self, position: Position, answers: Vec<Move>) {
         let number = self.tally.games as u64;
         self.tally.games += 1;
-        self.offer(&position, || answers, number, 0);
+        self.offer(&position, || answers, number, 0, Outcome::Unknown);
     }
 
     /// The plies to take from a game when it may give only a few.
@@ -222,6 +222,7 @@ impl<'a> Sampler<'a> {
         answers: impl FnOnce() -> Vec<Move>,
         game: u64,
         ply: usize,
+        outcome: Outcome,
     ) {
         let identity = if self.selection.distinct {
             position.key()
@@ -244,6 +245,7 @@ impl<'a> Sampler<'a> {
             answers: answers(),
             game: game as u32,
             ply: ply as u16,
+            outcome,
         };
         keeper.keep(priority, case);
     }

@@ -15,6 +15,8 @@ pub struct Selection {
     pub min_rating: u32,
     /// Only this player's moves: part of the name, any case.
     pub player: String,
+    /// The lowest rating of the player's opponents; of both sides when no player is named.
+    pub min_opponent: u32,
     /// Whose moves count.
     pub side: Side,
     pub outcomes: Outcomes,
@@ -48,6 +50,7 @@ impl Default for Selection {
             games: Vec::new(),
             min_rating: 0,
             player: String::new(),
+            min_opponent: 0,
             side: Side::Both,
             outcomes: Outcomes::Any,
             from: Date::default(),
@@ -115,6 +118,13 @@ impl Selection {
         if !self.player.is_empty() && !Color::ALL.iter().any(|color| self.is_player(game, *color)) {
             return Some("another player");
         }
+        if self.min_opponent > 0
+            && !Color::ALL
+                .iter()
+                .any(|color| self.opponent_fits(game, *color))
+        {
+            return Some("opponent's rating too low or unknown");
+        }
         if !self.outcome_fits(game.outcome) {
             return Some("another result");
         }
@@ -133,6 +143,15 @@ impl Selection {
             Side::Winner => game.outcome.winner() == Some(color),
         };
         side && (self.player.is_empty() || self.is_player(game, color))
+            && self.opponent_fits(game, color)
+    }
+
+    /// Whether `color` is one to look at, and who sits opposite is strong enough.
+    fn opponent_fits(&self, game: &GameRecord, color: Color) -> bool {
+        let rating = game.ratings[color.other() as usize];
+        self.min_opponent == 0
+            || self.is_player(game, color)
+                && rating.is_some_and(|rating| rating >= self.min_opponent)
     }
 
     fn is_player(&self, game: &GameRecord, color: Color) -> bool {

@@ -309,7 +309,9 @@ impl Genome {
     pub fn column_values(&self, values: &[f64]) -> ColumnValues {
         let packed = |column: &Column| {
             let of = |gene: Option<usize>| {
-                gene.map_or(0.0, |gene| values[gene] * self.unit * f64::from(column.factor))
+                gene.map_or(0.0, |gene| {
+                    values[gene] * self.unit * f64::from(column.factor)
+                })
             };
             let value = Value {
                 midgame: of(column.midgame),

@@ -5,6 +5,7 @@
 //! - [`methods`]: how a population becomes better, with the [`operators`] they share
 //! - [`preset`]: an experiment as a TOML file
 //! - [`run`]: an experiment under way: folder, journal, checkpoint, several runs at once
+//! - [`recognition`]: which of several players' clones made the moves of a game
 //! - [`report`]: what came of it, as a page with curves; [`statistics`]: means and deviations
 
 pub mod fitness;
@@ -12,6 +13,7 @@ pub mod genome;
 pub mod methods;
 pub mod operators;
 pub mod preset;
+pub mod recognition;
 pub mod report;
 pub mod run;
 pub mod statistics;

@@ -37,6 +37,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../tuning/vazquez-2013-24.toml"),
     ),
     (
+        "david-tabibi-2011",
+        include_str!("../../tuning/david-tabibi-2011.toml"),
+    ),
+    (
         "vazquez-2013-coevolution",
         include_str!("../../tuning/vazquez-2013-coevolution.toml"),
     ),
@@ -53,6 +57,7 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../tuning/nasreddine-2006.toml"),
     ),
     ("moves", include_str!("../../tuning/moves.toml")),
+    ("player", include_str!("../../tuning/player.toml")),
     ("mentor", include_str!("../../tuning/mentor.toml")),
 ];
 
@@ -105,6 +110,14 @@ impl FitnessSettings {
         }
     }
 
+    /// A figure of a paper as people read it: shares in percent, losses as they are.
+    pub fn shown_reference(&self, figure: f64) -> String {
+        match self {
+            FitnessSettings::Moves(_) | FitnessSettings::Games(_) => format!("{figure:.2}%"),
+            FitnessSettings::Mentor(settings) => settings.shown(-figure),
+        }
+    }
+
     /// A value on the validation set as people read it.
     pub fn shown_validation(&self, value: f64) -> String {
         match self {
@@ -140,6 +153,8 @@ pub struct RunSettings {
     /// Others to play the closing match against, by the names of their genes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rivals: BTreeMap<String, Seed>,
+    /// Where there is no bar, a line every so many generations; 0 is ten in all.
+    pub lines: u64,
     /// The day it began, filled in by the run.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub started: String,
@@ -155,12 +170,14 @@ impl Default for RunSettings {
             closing_games: 100,
             closing_nodes: 2000,
             rivals: BTreeMap::new(),
+            lines: 0,
             started: String::new(),
         }
     }
 }
 
-/// What a paper reports, to be printed beside what comes out. Shares are in percent.
+/// What a paper reports, to be printed beside what comes out. Shares are in percent, losses in
+/// their own unit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reference {
@@ -390,6 +407,7 @@ impl Reader<'_> {
             "population-dynamics" => MethodSettings::PopulationDynamics(self.method()?),
             "dynamic-boundary" => MethodSettings::DynamicBoundary(self.method()?),
             "coevolution" => MethodSettings::Coevolution(self.method()?),
+            "ga" => MethodSettings::Ga(self.method()?),
             other => return Err(self.unknown("method.name", other, MethodSettings::NAMES)),
         };
         let fitness = match kinds.fitness.name.as_str() {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::row::Row;
 use super::{Batch, Fitness, Sloped};
-use crate::data::{Label, Labels};
+use crate::data::{COMMON_SCALE, Label, Labels, win_chance};
 use crate::eval::{Family, trace_families};
 use crate::tune::genome::{ColumnValues, Complaint, Genome};
 
@@ -33,7 +33,7 @@ impl Default for MentorSettings {
         MentorSettings {
             name: "mentor".to_owned(),
             loss: Loss::Centipawns,
-            mentor_scale: 105.0,
+            mentor_scale: COMMON_SCALE,
             own_scale: 182.0,
             positions_per_generation: 0,
         }
@@ -131,8 +131,8 @@ impl Mentor {
         match self.settings.loss {
             Loss::Centipawns => (own - mentor).abs(),
             Loss::Chance => {
-                let own = chance(own, self.settings.own_scale);
-                (own - chance(mentor, self.settings.mentor_scale)).powi(2)
+                let own = win_chance(own, self.settings.own_scale);
+                (own - win_chance(mentor, self.settings.mentor_scale)).powi(2)
             }
         }
     }
@@ -142,8 +142,8 @@ impl Mentor {
         match self.settings.loss {
             Loss::Centipawns => (own - mentor).signum(),
             Loss::Chance => {
-                let expected = chance(own, self.settings.own_scale);
-                let error = expected - chance(mentor, self.settings.mentor_scale);
+                let expected = win_chance(own, self.settings.own_scale);
+                let error = expected - win_chance(mentor, self.settings.mentor_scale);
                 2.0 * error * expected * (1.0 - expected) / self.settings.own_scale
             }
         }
@@ -169,10 +169,6 @@ impl Mentor {
         }
         gradient
     }
-}
-
-fn chance(score: f64, scale: f64) -> f64 {
-    1.0 / (1.0 + (-score / scale).exp())
 }
 
 impl Fitness for Mentor {

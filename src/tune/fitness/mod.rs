@@ -6,7 +6,7 @@
 
 mod exact;
 mod games;
-mod likelihood;
+pub mod likelihood;
 pub mod mentor;
 pub mod moves;
 mod quiescence;

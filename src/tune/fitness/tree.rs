@@ -13,9 +13,7 @@ use shakmaty::{Color, Move};
 
 use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::data::Case;
-use crate::eval::{
-    Family, Frame, Packed, Slope, Totals, Trace, Weights, finish, trace_families,
-};
+use crate::eval::{Family, Frame, Packed, Slope, Totals, Trace, Weights, finish, trace_families};
 use crate::position::Position;
 use crate::tune::genome::Genome;
 

@@ -12,6 +12,7 @@ mod coevolution;
 mod de;
 mod dynamic_boundary;
 mod ep;
+mod ga;
 mod memetic;
 mod pairing;
 mod population_dynamics;
@@ -31,6 +32,7 @@ pub use coevolution::CoevolutionSettings;
 pub use de::DeSettings;
 pub use dynamic_boundary::{DynamicBoundarySettings, Tie};
 pub use ep::EpSettings;
+pub use ga::{GaSettings, Proportion, Representation};
 pub use memetic::MemeticSettings;
 pub use pairing::Seed;
 pub use population_dynamics::PopulationDynamicsSettings;
@@ -240,6 +242,7 @@ pub enum MethodSettings {
     PopulationDynamics(PopulationDynamicsSettings),
     DynamicBoundary(DynamicBoundarySettings),
     Coevolution(CoevolutionSettings),
+    Ga(GaSettings),
 }
 
 /// What is impossible about a table of settings: the key, and why.
@@ -255,6 +258,7 @@ impl MethodSettings {
         "population-dynamics",
         "dynamic-boundary",
         "coevolution",
+        "ga",
     ];
 
     pub fn name(&self) -> &str {
@@ -267,6 +271,7 @@ impl MethodSettings {
             MethodSettings::PopulationDynamics(settings) => &settings.name,
             MethodSettings::DynamicBoundary(settings) => &settings.name,
             MethodSettings::Coevolution(settings) => &settings.name,
+            MethodSettings::Ga(settings) => &settings.name,
         }
     }
 
@@ -280,12 +285,14 @@ impl MethodSettings {
             MethodSettings::PopulationDynamics(settings) => settings.complaint(),
             MethodSettings::DynamicBoundary(settings) => settings.complaint(),
             MethodSettings::Coevolution(settings) => settings.complaint(),
+            MethodSettings::Ga(settings) => settings.complaint(),
         }
     }
 
-    /// What names genes that the genome does not have.
+    /// What does not fit the genome.
     pub fn misfit(&self, genome: &Genome) -> Option<Complaint> {
         match self {
+            MethodSettings::Ga(settings) => settings.misfit(genome),
             MethodSettings::PopulationDynamics(settings) => settings.misfit(genome),
             MethodSettings::DynamicBoundary(settings) => settings.misfit(genome),
             _ => None,
@@ -319,6 +326,7 @@ impl MethodSettings {
             MethodSettings::CmaEs(settings) => Box::new(cma_es::CmaEs::new(settings)),
             MethodSettings::Adam(settings) => Box::new(Adam::new(settings)),
             MethodSettings::Memetic(settings) => Box::new(memetic::Memetic::new(settings)),
+            MethodSettings::Ga(settings) => Box::new(ga::Ga::new(settings)),
             MethodSettings::PopulationDynamics(settings) => {
                 Box::new(population_dynamics::PopulationDynamics::new(settings))
             }

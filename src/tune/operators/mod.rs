@@ -1,5 +1,6 @@
 //! What happens to genes between generations.
 
+pub mod bits;
 mod mutation;
 mod polynomial;
 

@@ -8,7 +8,7 @@ mod comparison;
 
 use std::fmt::Write as _;
 
-use super::preset::{Preset, Reference};
+use super::preset::{FitnessSettings, Preset, Reference};
 use super::run::{Folder, Journal, Row, RunError};
 use chart::{Chart, Series, escaped};
 
@@ -120,15 +120,15 @@ fn heading(told: &Told) -> String {
     card(format!("{:.1} s", last.seconds), "time");
     text.push_str("</div>");
     if let Some(reference) = &preset.reference {
-        text.push_str(&reference_line(reference));
+        text.push_str(&reference_line(reference, &preset.fitness));
     }
     text
 }
 
-fn reference_line(reference: &Reference) -> String {
+fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
     let mut figures = Vec::new();
     let mut figure = |name: &str, value: Option<f64>| {
-        figures.extend(value.map(|value| format!("{name} {value:.2}%")));
+        figures.extend(value.map(|value| format!("{name} {}", fitness.shown_reference(value))));
     };
     figure("best at first", reference.best_first);
     figure("best at last", reference.best_last);

@@ -30,8 +30,8 @@ use checkpoint::Checkpoint;
 pub use closing::{Closing, closing_matches};
 pub use folder::{Folder, write_whole};
 pub use journal::{GeneFigures, Journal, Row};
-pub use table::{Summary, averages, table};
-pub use workshop::{Workshop, built_in_games};
+pub use table::{Summary, averages, beside, table};
+pub use workshop::{Workshop, built_in_games, built_in_labels};
 
 #[derive(Debug, Error)]
 pub enum RunError {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::journal::Row;
-use crate::tune::preset::Reference;
+use crate::tune::preset::{FitnessSettings, Reference};
 use crate::tune::statistics::mean_and_deviation;
 
 /// One run in a line.
@@ -37,29 +37,15 @@ impl Summary {
 const HEADER: &str =
     "   seed   best first    best last   mean first    mean last   validation     time";
 
-/// The table as text. `shown` turns a fitness into words.
-pub fn table(
-    runs: &[Summary],
-    reference: Option<&Reference>,
-    shown: &dyn Fn(f64) -> String,
-) -> String {
+/// The table as text.
+pub fn table(runs: &[Summary], reference: Option<&Reference>, fitness: &FitnessSettings) -> String {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|a, b| a.mean_last.total_cmp(&b.mean_last));
     let median = sorted.len().saturating_sub(1) / 2;
     let mut text = format!("{HEADER}\n");
     for (place, run) in sorted.iter().enumerate() {
         let mark = if place == median { "  <- median" } else { "" };
-        let _ = writeln!(
-            text,
-            "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}{mark}",
-            run.seed,
-            shown(run.best_first),
-            shown(run.best_last),
-            shown(run.mean_first),
-            shown(run.mean_last),
-            run.validation.map_or("-".to_owned(), shown),
-            time(run.seconds),
-        );
+        let _ = writeln!(text, "{}{mark}", line(run, fitness));
     }
     let of = |value: fn(&Summary) -> f64| runs.iter().map(value).collect::<Vec<_>>();
     let (_, deviation) = mean_and_deviation(&of(|run| run.mean_last));
@@ -67,32 +53,58 @@ pub fn table(
     let _ = writeln!(
         text,
         "standard deviation of the last mean: {}; mean time {}",
-        shown(deviation),
+        spread(deviation, fitness),
         time(seconds)
     );
     if let Some(reference) = reference {
-        text.push_str(&reference_line(reference));
+        text.push_str(&reference_line(reference, fitness));
     }
     text
 }
 
-fn reference_line(reference: &Reference) -> String {
-    let percent = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}%"));
+/// One run beside the paper it repeats.
+pub fn beside(run: &Summary, reference: &Reference, fitness: &FitnessSettings) -> String {
+    format!(
+        "{HEADER}\n{}\n{}",
+        line(run, fitness),
+        reference_line(reference, fitness)
+    )
+}
+
+fn line(run: &Summary, fitness: &FitnessSettings) -> String {
+    let shown = |value: f64| fitness.shown(value);
+    format!(
+        "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}",
+        run.seed,
+        shown(run.best_first),
+        shown(run.best_last),
+        shown(run.mean_first),
+        shown(run.mean_last),
+        run.validation
+            .map_or("-".to_owned(), |value| fitness.shown_validation(value)),
+        time(run.seconds),
+    )
+}
+
+fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
+    let shown =
+        |value: Option<f64>| value.map_or("-".to_owned(), |value| fitness.shown_reference(value));
     let mut text = format!(
         "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}  {}\n",
         "paper",
-        percent(reference.best_first),
-        percent(reference.best_last),
-        percent(reference.mean_first),
-        percent(reference.mean_last),
-        percent(reference.validation),
+        shown(reference.best_first),
+        shown(reference.best_last),
+        shown(reference.mean_first),
+        shown(reference.mean_last),
+        shown(reference.validation),
         reference.seconds.map_or("-".to_owned(), time),
         reference.source,
     );
     if let Some(deviation) = reference.deviation {
         let _ = writeln!(
             text,
-            "        standard deviation in the paper: {deviation:.2}%"
+            "        standard deviation in the paper: {}",
+            fitness.shown_reference(deviation)
         );
     }
     text
@@ -128,6 +140,11 @@ pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -
         );
     }
     text
+}
+
+/// A deviation has no sign to turn, whatever that of the fitness.
+fn spread(deviation: f64, fitness: &FitnessSettings) -> String {
+    fitness.shown(deviation).trim_start_matches('-').to_owned()
 }
 
 fn time(seconds: f64) -> String {

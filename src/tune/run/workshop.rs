@@ -19,6 +19,14 @@ pub fn built_in_games() -> Source {
     )
 }
 
+/// The labels that come with the program, for whoever asks no mentor of his own.
+pub fn built_in_labels() -> Source {
+    Source::built_in(
+        "stockfish.epd.zst (built in)",
+        include_bytes!("../../../tuning/labels/stockfish.epd.zst"),
+    )
+}
+
 pub struct Workshop {
     pub genome: Arc<Genome>,
     fitness: Box<dyn Fitness + Send>,
@@ -100,7 +108,7 @@ impl Gathered {
 
 fn gather(preset: &Preset, genome: &Arc<Genome>) -> Result<Gathered, RunError> {
     let genome = Arc::clone(genome);
-    let sources = || sources(&preset.data);
+    let sources = || sources(preset);
     Ok(match &preset.fitness {
         FitnessSettings::Moves(settings) => {
             let sources = sources();
@@ -154,11 +162,15 @@ fn named_weights(name: &str) -> Result<Weights, RunError> {
     })
 }
 
-fn sources(selection: &Selection) -> Vec<Source> {
-    if selection.games.is_empty() {
-        return vec![built_in_games()];
+fn sources(preset: &Preset) -> Vec<Source> {
+    let built_in = match preset.fitness {
+        FitnessSettings::Mentor(_) => built_in_labels,
+        FitnessSettings::Moves(_) | FitnessSettings::Games(_) => built_in_games,
+    };
+    match preset.data.games[..] {
+        [] => vec![built_in()],
+        _ => preset.data.games.iter().map(Source::file).collect(),
     }
-    selection.games.iter().map(Source::file).collect()
 }
 
 fn genome(preset: &Preset) -> Result<Genome, RunError> {

@@ -1,0 +1,77 @@
+//! Genes as a string of bits: each a whole number of equal steps from its lower to its upper
+//! bound, written in so many binary digits, highest first, all in one row.
+
+use rand::{Rng, RngExt};
+
+use crate::tune::genome::{Gene, Genome};
+
+/// How many bits each gene of a genome has.
+pub struct Coding<'a> {
+    genome: &'a Genome,
+    lengths: Vec<u32>,
+}
+
+impl<'a> Coding<'a> {
+    pub fn new(genome: &'a Genome, length: impl Fn(&Gene) -> u32) -> Coding<'a> {
+        Coding {
+            lengths: genome.genes.iter().map(length).collect(),
+            genome,
+        }
+    }
+
+    /// Bits in all.
+    pub fn len(&self) -> usize {
+        self.lengths.iter().sum::<u32>() as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The string whose genes come closest to these.
+    pub fn bits(&self, genes: &[f64]) -> Vec<bool> {
+        let coded = self.genome.genes.iter().zip(&self.lengths).zip(genes);
+        coded
+            .flat_map(|((gene, &length), value)| {
+                let code = ((value - gene.low) / step(gene, length)).round();
+                // A gene without range has a step of nothing; any code will do.
+                let code = if code.is_finite() { code as u64 } else { 0 };
+                (0..length).rev().map(move |place| code >> place & 1 == 1)
+            })
+            .collect()
+    }
+
+    pub fn genes(&self, bits: &[bool]) -> Vec<f64> {
+        let mut rest = bits;
+        let decoded = self.genome.genes.iter().zip(&self.lengths);
+        decoded
+            .map(|(gene, &length)| {
+                let (own, others) = rest.split_at(length as usize);
+                rest = others;
+                let code = own
+                    .iter()
+                    .fold(0_u64, |code, bit| 2 * code + u64::from(*bit));
+                (gene.low + code as f64 * step(gene, length)).min(gene.high)
+            })
+            .collect()
+    }
+}
+
+fn step(gene: &Gene, length: u32) -> f64 {
+    gene.range() / ((1_u64 << length) - 1) as f64
+}
+
+/// Two strings change places behind a random point.
+pub fn cross<T>(one: &mut [T], other: &mut [T], random: &mut impl Rng) {
+    if one.len() > 1 {
+        let point = random.random_range(1..one.len());
+        one[point..].swap_with_slice(&mut other[point..]);
+    }
+}
+
+/// Each bit turns over with this chance.
+pub fn flip(bits: &mut [bool], chance: f64, random: &mut impl Rng) {
+    for bit in bits {
+        *bit ^= random.random_bool(chance);
+    }
+}
