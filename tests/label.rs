@@ -3,6 +3,17 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
+
+use finch::data::{Selection, Source, collect_labels};
+use finch::eval::{Weights, evaluate_uncached};
+use finch::position::Position;
+use finch::random::{Purpose, stream};
+use finch::tune::fitness::{Batch, Fitness, Loss, Mentor, MentorSettings};
+use finch::tune::genome::Genome;
+use finch::tune::methods::MethodSettings;
+use finch::tune::preset::Preset;
+use rand::RngExt;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 
@@ -145,33 +156,6 @@ fn games_give_positions_too_and_random_moves_change_them() {
 }
 
 #[test]
-fn a_mentor_that_cannot_be_asked_is_one_clear_line() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("p.epd"), "4k3/8/8/8/8/8/4P3/4K3 w - -\n").unwrap();
-    // Missing, not UCI, gone at once.
-    for engine in ["no-such-engine", "cat", "true"] {
-        let arguments = [
-            "label",
-            "p.epd",
-            "--engine",
-            engine,
-            "--depth",
-            "1",
-            "--patience",
-            "1",
-            "--out",
-            "l.epd",
-        ];
-        let output = finch(folder.path(), &arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{engine}: {stderr}");
-        assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
-        assert!(stderr.contains(engine), "{stderr}");
-        assert!(!folder.path().join("l.epd").exists());
-    }
-}
-
-#[test]
 fn weights_follow_the_mentor_the_same_on_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     make_labels(folder.path());
@@ -191,4 +175,156 @@ fn weights_follow_the_mentor_the_same_on_any_number_of_threads() {
     let one = best("1", "one");
     assert!(one.contains("mentor"), "{one}");
     assert_eq!(one, best("2", "two"));
+}
+
+#[test]
+fn the_distance_of_weights_from_labels_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    make_labels(folder.path());
+    let arguments = ["fitness", "mentor", "--games", "labels.epd"];
+    let all = succeed(folder.path(), &arguments);
+    assert!(all.contains(" cp ± ") && all.contains("Finch"), "{all}");
+    let half = succeed(folder.path(), &[&arguments[..], &["--held-out"]].concat());
+    let count = |text: &str| -> usize {
+        let line = text.lines().last().unwrap();
+        let before = line.split(" positions ").next().unwrap();
+        before.split_whitespace().last().unwrap().parse().unwrap()
+    };
+    assert!(count(&half) < count(&all), "{all}{half}");
+}
+
+fn genome(preset: &Preset) -> Arc<Genome> {
+    let base = match preset.genome.base.as_str() {
+        "default" => Weights::default(),
+        _ => Weights::zero("none"),
+    };
+    Arc::new(Genome::new(&preset.genome, base).unwrap())
+}
+
+fn random_genes(genome: &Genome) -> Vec<f64> {
+    let mut random = stream(5, Purpose::Birth, 1, 1);
+    let genes = genome.genes.iter();
+    genes
+        .map(|gene| gene.low + gene.range() * random.random::<f64>())
+        .collect()
+}
+
+/// The fitness of a preset's genome on labels that some weights give themselves.
+fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: Loss) -> Mentor {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(
+        folder.path(),
+        &[
+            "selfplay",
+            "--positions",
+            "200",
+            "--depth",
+            "1",
+            "--out",
+            "p.epd",
+        ],
+    );
+    let text = fs::read_to_string(folder.path().join("p.epd")).unwrap();
+    let scored = text.lines().map(|line| {
+        let fields: Vec<_> = line.split_whitespace().take(4).collect();
+        let position = Position::from_fen(&fields.join(" ")).unwrap();
+        format!("{line} ce {};\n", evaluate_uncached(&position, weights))
+    });
+    let path = folder.path().join("l.epd");
+    fs::write(&path, scored.collect::<String>()).unwrap();
+    let selection = Selection {
+        positions: 0,
+        validation_share: 0.0,
+        ..Selection::default()
+    };
+    let labels = collect_labels(&[Source::file(path)], &selection).unwrap();
+    let settings = MentorSettings {
+        loss,
+        ..MentorSettings::default()
+    };
+    Mentor::new(Arc::clone(genome), settings, &labels)
+}
+
+#[test]
+fn the_fitness_scores_exactly_as_the_evaluation() {
+    for name in ["david-tabibi-2011", "mentor", "moves"] {
+        let preset = Preset::load(name).unwrap();
+        let genome = genome(&preset);
+        let genes = random_genes(&genome);
+        let fitness = mentor(&genome, &genome.weights(&genes), Loss::Centipawns);
+        assert_eq!(fitness.evaluate(&[&genes], &Batch::All), [0.0], "{name}");
+    }
+}
+
+#[test]
+fn the_slope_is_the_derivative_also_of_multiples() {
+    let genome = genome(&Preset::load("david-tabibi-2011").unwrap());
+    let fitness = mentor(&genome, &Weights::default(), Loss::Chance);
+    let genes = random_genes(&genome);
+    let slope = fitness.slope(&genes, &Batch::All).unwrap();
+    let multiple = genome
+        .genes
+        .iter()
+        .position(|gene| gene.name == "knight_ring");
+    for place in [0, 3, multiple.unwrap()] {
+        let value = |step: f64| {
+            let mut genes = genes.clone();
+            genes[place] += step;
+            fitness.evaluate(&[&genes], &Batch::All)[0]
+        };
+        let measured = (value(4.0) - value(-4.0)) / 8.0;
+        let error = (slope.gradient[place] - measured).abs();
+        assert!(
+            error < 2e-5 + 0.05 * measured.abs(),
+            "{place}: {} {measured}",
+            slope.gradient[place]
+        );
+    }
+}
+
+#[test]
+fn the_paper_has_35_weights_in_230_bits() {
+    let preset = Preset::load("david-tabibi-2011").unwrap();
+    let genome = genome(&preset);
+    assert_eq!(genome.len(), 35);
+    let MethodSettings::Ga(settings) = &preset.method else {
+        panic!("{:?}", preset.method);
+    };
+    let bits: u32 = genome
+        .genes
+        .iter()
+        .map(|gene| settings.length_of(gene))
+        .sum();
+    assert_eq!(bits, 230);
+    let published = preset.reference.unwrap().weights;
+    assert!(
+        genome
+            .genes
+            .iter()
+            .all(|gene| published.contains_key(&gene.name))
+    );
+}
+
+#[test]
+fn the_preset_runs_on_the_labels_built_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = |change| ["--sweep", change];
+    let arguments = [
+        &["tune", "david-tabibi-2011", "--out", "run"][..],
+        &sweep("run.generations=3"),
+        &sweep("run.closing_games=0"),
+    ];
+    let text = succeed(folder.path(), &arguments.concat());
+    assert!(
+        text.contains("5000 positions to train on, 5000 to validate with"),
+        "{text}"
+    );
+    assert_eq!(text.matches("best ").count(), 4 + 2, "{text}");
+    let paper = text
+        .lines()
+        .find(|line| line.trim().starts_with("paper"))
+        .unwrap();
+    for figure in ["28.00 cp", "47.00 cp", "30.00 cp", "7:22"] {
+        assert!(paper.contains(figure), "{paper}");
+    }
 }

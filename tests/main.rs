@@ -8,9 +8,12 @@ mod eval;
 mod games;
 mod label;
 mod matches;
+#[cfg(unix)]
+mod mentors;
 mod papers;
 mod perft;
 mod rating;
+mod recognition;
 mod support;
 mod terms;
 mod tune;

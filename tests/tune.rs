@@ -178,13 +178,15 @@ generations = 12
 closing_games = 0
 "#;
 
-const METHODS: [&str; 6] = [
+const METHODS: [&str; 8] = [
     "name = 'ep'\npopulation = 8\nhistory = 30",
     "name = 'ep'\npopulation = 6\nmutation = { kind = 'self-adaptive', boundary = 'dynamic' }",
     "name = 'de'\npopulation = 6",
     "name = 'cma-es'\npopulation = 6",
     "name = 'adam'\nclimb = { steps = 2, batch = 16 }",
     "name = 'memetic'\npopulation = 4\nclimb = { steps = 2, batch = 16 }",
+    "name = 'ga'\npopulation = 9\nproportion = 'fitness'\nlengths = { queen = 12 }",
+    "name = 'ga'\npopulation = 6\ncoding = 'real'",
 ];
 
 pub struct Desk {
@@ -279,7 +281,7 @@ fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
 #[test]
 fn a_killed_run_goes_on_to_the_same_weights() {
     let mut random = stream(3, Purpose::Draw, 0, 0);
-    for method in [METHODS[0], METHODS[3], METHODS[4]] {
+    for method in [METHODS[0], METHODS[3], METHODS[4], METHODS[6]] {
         let desk = Desk::with_method(method);
         assert_success(&desk.tune("whole", &[]));
         desk.tune_with_kills("broken", &mut random);
@@ -377,6 +379,11 @@ fn bad_presets_are_refused_with_file_line_and_key() {
             "knight = {",
             "horse = {",
             ["small.toml:4: genome.weights.horse", "no such term"],
+        ),
+        (
+            "name = 'ep'\npopulation = 8\nhistory = 30",
+            "name = 'ga'\nlengths = { kinght = 9 }",
+            ["small.toml:19", "method.lengths"],
         ),
         ("[run]", "[fun]", ["small.toml", "fun"]),
         ("pawn = 100", "pawn = ", ["small.toml:3", "pawn"]),

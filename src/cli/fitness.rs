@@ -1,4 +1,5 @@
-//! `finch fitness moves`: how many of the masters' moves any weights find, or any engine.
+//! `finch fitness`: how many of the masters' moves any weights find, or any engine; how close
+//! weights come to a mentor's scores.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,16 +9,16 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use shakmaty::ByColor;
 
-use crate::data::{self, Case, Selection, Source};
-use crate::eval::Weights;
+use crate::data::{self, Case, Label, Selection, Source};
+use crate::eval::{Weights, evaluate_uncached};
 use crate::play::Pace;
 use crate::play::contestant::PATIENCE;
 use crate::play::outside::{Engine, Outside};
 use crate::play::pace::Clocks;
 use crate::play::player::{Fault, Player, Situation};
 use crate::position::Game;
-use crate::tune::fitness::{Quiescence, Searched, refutation};
-use crate::tune::run::built_in_games;
+use crate::tune::fitness::{Loss, MentorSettings, Quiescence, Searched, refutation};
+use crate::tune::run::{built_in_games, built_in_labels, mean_and_deviation};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -26,7 +27,8 @@ pub struct Arguments {
     /// Weights to measure; those built in if none are given.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     weights: Vec<PathBuf>,
-    /// Games (PGN) or positions (EPD with bm); the games built in if none are given.
+    /// Games (PGN) or positions (EPD with bm; for mentor: labels, EPD with ce); those built in
+    /// if none are given.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     games: Vec<PathBuf>,
     /// How many positions.
@@ -38,6 +40,9 @@ pub struct Arguments {
     /// Moves at the start of each game that do not count.
     #[arg(long, default_value_t = 0)]
     skip_moves: u32,
+    /// For mentor: only the half of the games that presets set aside for validation.
+    #[arg(long)]
+    held_out: bool,
     /// Plies of quiescence in which checks are tried.
     #[arg(long, default_value_t = Quiescence::default().checks)]
     checks: u32,
@@ -58,30 +63,69 @@ pub struct Arguments {
     depth: u32,
 }
 
+/// The share of games that presets learning from labels set aside.
+const HELD_OUT: f64 = 0.5;
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     /// Share of positions in which the master's move is chosen by one ply and quiescence.
     Moves,
+    /// Mean difference from a mentor's scores, in centipawns and in chances of winning.
+    Mentor,
 }
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
-        let Kind::Moves = self.kind;
         ensure!(self.positions > 0, "--positions: at least 1");
+        match self.kind {
+            Kind::Moves => self.measure_moves(),
+            Kind::Mentor => self.measure_scores(),
+        }
+    }
+
+    /// The weights asked for, with the names they were asked by.
+    fn all_weights(&self) -> anyhow::Result<Vec<(String, Weights)>> {
+        if self.weights.is_empty() {
+            let weights = Weights::default();
+            return Ok(vec![(weights.name.clone(), weights)]);
+        }
+        let load = |path: &PathBuf| Ok((path.display().to_string(), Weights::load(path)?));
+        self.weights.iter().map(load).collect()
+    }
+
+    fn measure_scores(&self) -> anyhow::Result<()> {
+        let all = self.all_weights()?;
+        let selection = Selection {
+            positions: self.positions,
+            validation: self.positions,
+            validation_share: if self.held_out { HELD_OUT } else { 0.0 },
+            seed: self.seed,
+            ..Selection::default()
+        };
+        let labels = data::collect_labels(&self.sources(built_in_labels), &selection)?;
+        println!("{}", labels.tally.summary());
+        let labels = match self.held_out {
+            true => labels.validation,
+            false => labels.training,
+        };
+        for (name, weights) in all {
+            print_scores(&name, &labels, &weights);
+        }
+        Ok(())
+    }
+
+    fn measure_moves(&self) -> anyhow::Result<()> {
         let cases = self.cases()?;
         if let Some(command) = &self.engine {
             let solved = self.solved_by_engine(command, &cases)?;
             let name = format!("{command} at depth {}", self.depth);
             print_share(&name, solved, cases.len());
         }
-        if self.weights.is_empty() && self.engine.is_none() {
-            let weights = Weights::default();
-            print_share(&weights.name, self.solved(&cases, &weights), cases.len());
+        if self.weights.is_empty() && self.engine.is_some() {
+            return Ok(());
         }
-        for path in &self.weights {
-            let weights = Weights::load(path)?;
-            let solved = self.solved(&cases, &weights);
-            print_share(&path.display().to_string(), solved, cases.len());
+        for (name, weights) in self.all_weights()? {
+            print_share(&name, self.solved(&cases, &weights), cases.len());
         }
         Ok(())
     }
@@ -94,13 +138,16 @@ impl Arguments {
             skip_moves: self.skip_moves,
             ..Selection::default()
         };
-        let sources: Vec<_> = match self.games[..] {
-            [] => vec![built_in_games()],
-            _ => self.games.iter().map(Source::file).collect(),
-        };
-        let collection = data::collect(&sources, &selection)?;
+        let collection = data::collect(&self.sources(built_in_games), &selection)?;
         println!("{}", collection.tally.summary());
         Ok(collection.training)
+    }
+
+    fn sources(&self, built_in: fn() -> Source) -> Vec<Source> {
+        match self.games[..] {
+            [] => vec![built_in()],
+            _ => self.games.iter().map(Source::file).collect(),
+        }
     }
 
     /// Asks the engine in every position for its move.
@@ -157,5 +204,28 @@ fn print_share(name: &str, solved: usize, all: usize) {
         "{:.2}% ± {:.2}  {solved} of {all}  {name}",
         100.0 * share,
         100.0 * error
+    );
+}
+
+/// Both losses, the first with its standard error.
+fn print_scores(name: &str, labels: &[Label], weights: &Weights) {
+    let mean = |loss: Loss| {
+        let settings = MentorSettings {
+            loss,
+            ..MentorSettings::default()
+        };
+        let lose = |label: &Label| {
+            let own = evaluate_uncached(&label.position, weights);
+            settings.loss(own.into(), label.score.into())
+        };
+        let losses: Vec<f64> = labels.par_iter().map(lose).collect();
+        let (mean, deviation) = mean_and_deviation(&losses);
+        (mean, deviation / (losses.len().max(1) as f64).sqrt())
+    };
+    let (centipawns, error) = mean(Loss::Centipawns);
+    let (chance, _) = mean(Loss::Chance);
+    println!(
+        "{centipawns:.2} cp ± {error:.2}  {chance:.5} in squared chances  {} positions  {name}",
+        labels.len()
     );
 }

@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Leave out positions in which the mentor's best move captures or promotes.
     #[arg(long)]
     quiet_move: bool,
+    /// Leave out positions whose score is farther from zero than so many centipawns.
+    #[arg(long, default_value_t = i32::MAX, hide_default_value = true, value_name = "CENTIPAWNS")]
+    max_score: i32,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A mentor: a UCI engine's command, or settings such as "cmd=stockfish option.Hash=1
@@ -158,6 +161,7 @@ impl Arguments {
             questions: &todo,
             out: &file,
             quiet_move: self.quiet_move,
+            max_score: self.max_score,
             counts: LabelCounts::default(),
             answered: &|| counter.step(),
         };
@@ -280,10 +284,12 @@ impl Arguments {
 
 fn summary(counts: &LabelCounts) -> String {
     format!(
-        "{} labelled, {} left out (mate), {} left out (best move not quiet), {} skipped",
+        "{} labelled, {} left out (mate), {} left out (best move not quiet), {} left out \
+         (score), {} skipped",
         counts.labelled.load(Relaxed),
         counts.mates.load(Relaxed),
         counts.loud.load(Relaxed),
+        counts.decided.load(Relaxed),
         counts.skipped.load(Relaxed)
     )
 }

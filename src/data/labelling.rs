@@ -113,6 +113,8 @@ pub struct LabelCounts {
     pub mates: AtomicUsize,
     /// Left out: the best move captures or promotes.
     pub loud: AtomicUsize,
+    /// Left out: the score is beyond the limit.
+    pub decided: AtomicUsize,
     /// Twice no usable answer.
     pub skipped: AtomicUsize,
 }
@@ -123,6 +125,8 @@ pub struct Labelling<'a> {
     pub out: &'a LabelFile,
     /// Leave out positions whose best move captures or promotes.
     pub quiet_move: bool,
+    /// Leave out positions whose score is farther from zero than this.
+    pub max_score: i32,
     pub counts: LabelCounts,
     /// Told after each answer.
     pub answered: &'a (dyn Fn() + Sync),
@@ -169,6 +173,7 @@ impl Labelling<'_> {
         let counter = match asked {
             Asked::Mate => &counts.mates,
             Asked::Nothing => &counts.skipped,
+            Asked::Score { centipawns, .. } if centipawns.abs() > self.max_score => &counts.decided,
             Asked::Score { best_is_quiet, .. } if self.quiet_move && !best_is_quiet => &counts.loud,
             Asked::Score {
                 centipawns, depth, ..

@@ -49,6 +49,29 @@ impl MentorSettings {
         }
     }
 
+    /// What a score costs beside the mentor's.
+    pub fn loss(&self, own: f64, mentor: f64) -> f64 {
+        match self.loss {
+            Loss::Centipawns => (own - mentor).abs(),
+            Loss::Chance => {
+                let own = win_chance(own, self.own_scale);
+                (own - win_chance(mentor, self.mentor_scale)).powi(2)
+            }
+        }
+    }
+
+    /// The derivative of the loss by our score.
+    fn loss_slope(&self, own: f64, mentor: f64) -> f64 {
+        match self.loss {
+            Loss::Centipawns => (own - mentor).signum(),
+            Loss::Chance => {
+                let expected = win_chance(own, self.own_scale);
+                let error = expected - win_chance(mentor, self.mentor_scale);
+                2.0 * error * expected * (1.0 - expected) / self.own_scale
+            }
+        }
+    }
+
     /// What is impossible, with the key that says so.
     pub fn complaint(&self) -> Option<Complaint> {
         let scales = [
@@ -127,31 +150,12 @@ impl Mentor {
         }
     }
 
-    fn loss(&self, own: f64, mentor: f64) -> f64 {
-        match self.settings.loss {
-            Loss::Centipawns => (own - mentor).abs(),
-            Loss::Chance => {
-                let own = win_chance(own, self.settings.own_scale);
-                (own - win_chance(mentor, self.settings.mentor_scale)).powi(2)
-            }
-        }
-    }
-
-    /// The derivative of the loss by our score.
-    fn loss_slope(&self, own: f64, mentor: f64) -> f64 {
-        match self.settings.loss {
-            Loss::Centipawns => (own - mentor).signum(),
-            Loss::Chance => {
-                let expected = win_chance(own, self.settings.own_scale);
-                let error = expected - win_chance(mentor, self.settings.mentor_scale);
-                2.0 * error * expected * (1.0 - expected) / self.settings.own_scale
-            }
-        }
-    }
-
     /// Fitness is the loss with its sign turned: higher is better.
     fn mean(&self, cases: &[&Case], values: &ColumnValues) -> f64 {
-        let loss = |case: &&Case| self.loss(case.row.score(values).into(), case.mentor);
+        let loss = |case: &&Case| {
+            self.settings
+                .loss(case.row.score(values).into(), case.mentor)
+        };
         let pieces: Vec<f64> = cases
             .par_chunks(PIECE)
             .map(|piece| piece.iter().map(loss).sum::<f64>())
@@ -164,7 +168,7 @@ impl Mentor {
         let mut gradient = vec![[0.0; 2]; values.columns.len()];
         for case in piece {
             let own = f64::from(case.row.score(values));
-            let by_score = -self.loss_slope(own, case.mentor);
+            let by_score = -self.settings.loss_slope(own, case.mentor);
             case.row.add_slope(values, by_score, &mut gradient);
         }
         gradient

@@ -15,7 +15,7 @@ mod tree;
 
 pub use exact::Searched;
 pub use games::{Arena, EVEN, Games, GamesSettings, Manner, Place};
-pub use mentor::{Mentor, MentorSettings};
+pub use mentor::{Loss, Mentor, MentorSettings};
 pub use moves::{Moves, MovesSettings, Objective};
 pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
 pub use tree::{Builder, Player, Tree};

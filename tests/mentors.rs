@@ -1,0 +1,284 @@
+//! Mentors good and bad: what `finch label` makes of engines that die, hang, lie or never were,
+//! and of several at once. The mentors are small scripts.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+const FINCH: &str = env!("CARGO_BIN_EXE_finch");
+const SCORE: &str = r#"echo "info depth 1 score cp 50"; echo "bestmove e1e2""#;
+
+/// A folder with positions in which e1e2 is a legal move.
+fn desk(positions: usize) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let squares = (0..8).flat_map(|file| (0..4).map(move |rank| (file, rank)));
+    let fields = squares.take(positions).map(|(file, rank)| {
+        let mut ranks = ["8"; 4].map(str::to_owned);
+        let gap = |count: usize| {
+            if count > 0 {
+                count.to_string()
+            } else {
+                String::new()
+            }
+        };
+        ranks[rank] = format!("{}P{}", gap(file), gap(7 - file));
+        format!("4k3/8/{}/8/4K3 w - - id \"{file}\";\n", ranks.join("/"))
+    });
+    fs::write(folder.path().join("p.epd"), fields.collect::<String>()).unwrap();
+    folder
+}
+
+/// An engine that shakes hands and then does `go` when it is asked.
+fn engine(folder: &Path, name: &str, go: &str) {
+    let text = format!(
+        "#!/bin/sh\necho started >> {name}.starts\nwhile read -r word rest; do\ncase \"$word\" in\n\
+         uci) echo \"id name {name} 1.0\"; echo uciok;;\nisready) echo readyok;;\n\
+         go) {go};;\nquit) exit 0;;\nesac\ndone\n"
+    );
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn label(folder: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(FINCH);
+    command
+        .current_dir(folder)
+        .args(["label", "p.epd", "--depth", "1"]);
+    command.args(["--out", "l.epd", "--patience", "1", "--processes", "1"]);
+    command.args(more);
+    command
+}
+
+#[track_caller]
+fn succeeds(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).unwrap()
+}
+
+/// Fails with exit status 1; answers the last line it said.
+#[track_caller]
+fn fails(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let complaints = stderr.lines().filter(|line| line.starts_with("finch: "));
+    assert_eq!(complaints.count(), 1, "{stderr}");
+    stderr.lines().last().unwrap().to_owned()
+}
+
+fn labels(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("l.epd")).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_killed_mentor_loses_no_label_and_its_position_is_asked_again() {
+    let desk = desk(20);
+    // Every fifth question kills the process before it has answered.
+    let go = format!(
+        "echo asked >> asked; if [ $(($(wc -l < asked) % 5)) = 0 ]; then kill -9 $$; fi; {SCORE}"
+    );
+    engine(desk.path(), "mortal", &go);
+    let said = succeeds(&mut label(desk.path(), &["--engine", "./mortal"]));
+    assert!(
+        said.contains("20 labelled") && said.contains(" 0 skipped"),
+        "{said}"
+    );
+    assert_eq!(labels(desk.path()).len(), 20);
+    let starts = fs::read_to_string(desk.path().join("mortal.starts")).unwrap();
+    assert!(starts.lines().count() > 4, "{starts}");
+}
+
+#[test]
+fn a_killed_run_goes_on_without_asking_twice() {
+    let desk = desk(30);
+    engine(
+        desk.path(),
+        "slow",
+        &format!("echo asked >> asked; sleep 0.05; {SCORE}"),
+    );
+    let arguments = ["--engine", "./slow"];
+    let mut child = label(desk.path(), &arguments)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !desk.path().join("asked").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(400));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = labels(desk.path());
+    succeeds(&mut label(desk.path(), &arguments));
+    let after = labels(desk.path());
+    assert!(after.starts_with(&before));
+    assert_eq!(after.len(), 30);
+    let asked = fs::read_to_string(desk.path().join("asked")).unwrap();
+    assert!(asked.lines().count() <= 31, "{}", asked.lines().count());
+}
+
+#[test]
+fn nonsense_and_silence_are_skipped_and_counted() {
+    for (name, go) in [
+        (
+            "liar",
+            "echo \"info depth 1 score cp 5\"; echo \"bestmove z9z9\"",
+        ),
+        ("babbler", "printf 'bestmove \\377\\000\\n'"),
+        ("mute", ":"),
+        ("scoreless", "echo \"bestmove e1e2\""),
+    ] {
+        let desk = desk(2);
+        engine(desk.path(), name, go);
+        let said = succeeds(&mut label(desk.path(), &["--engine", &format!("./{name}")]));
+        assert!(
+            said.contains("0 labelled") && said.contains(" 2 skipped"),
+            "{name}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_mentor_that_never_answers_ends_the_work() {
+    let desk = desk(20);
+    engine(desk.path(), "quitter", "exit 1");
+    let said = fails(&mut label(desk.path(), &["--engine", "./quitter"]));
+    assert!(
+        said.contains("quitter") && said.contains("in a row"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_mentor_that_cannot_be_asked_is_one_clear_line() {
+    let desk = desk(2);
+    let babble = "#!/bin/sh\nwhile read -r line; do echo 'no uci here'; done\n";
+    fs::write(desk.path().join("babble"), babble).unwrap();
+    fs::set_permissions(
+        desk.path().join("babble"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
+    // Missing, not UCI, gone at once, talking nonsense.
+    for command in ["no-such-engine", "cat", "true", "./babble"] {
+        let said = fails(&mut label(desk.path(), &["--engine", command]));
+        assert!(said.contains(command), "{said}");
+        assert!(!desk.path().join("l.epd").exists());
+    }
+    let mut limitless = Command::new(FINCH);
+    limitless.current_dir(desk.path());
+    limitless.args(["label", "p.epd", "--out", "l.epd", "--engine", "cat"]);
+    assert!(fails(&mut limitless).contains("depth"));
+}
+
+#[test]
+fn labels_of_another_mentor_are_not_added_to() {
+    let desk = desk(3);
+    engine(desk.path(), "one", SCORE);
+    engine(desk.path(), "two", SCORE);
+    succeeds(&mut label(
+        desk.path(),
+        &["--engine", "./one", "--option", "Hash=1"],
+    ));
+    let text = fs::read_to_string(desk.path().join("l.epd")).unwrap();
+    assert!(
+        text.starts_with("# mentor: one 1.0; depth 1; options: Hash=1\n"),
+        "{text}"
+    );
+    assert!(fails(&mut label(desk.path(), &["--engine", "./two"])).contains("another mentor"));
+    assert_eq!(fs::read_to_string(desk.path().join("l.epd")).unwrap(), text);
+}
+
+#[test]
+fn several_mentors_agree_on_a_chance() {
+    let desk = desk(8);
+    // Both see the same, in centipawns of different size; the second is asked for more depth.
+    let score = |factor: u32| {
+        format!(
+            "n=$(($(cat {factor}.n 2>/dev/null || echo 0) + 20)); echo $n > {factor}.n; \
+             echo \"info depth 1 score cp $((n * {factor}))\"; echo \"bestmove e1e2\""
+        )
+    };
+    engine(desk.path(), "plain", &score(1));
+    engine(desk.path(), "proud", &score(3));
+    let arguments = ["--engine", "./plain", "--engine", "cmd=./proud depth=2"];
+    let said = succeeds(&mut label(desk.path(), &arguments));
+    assert!(said.contains("8 labels merged, 0 left out"), "{said}");
+    let scale = said
+        .lines()
+        .find_map(|line| line.strip_prefix("proud 1.0: scale "));
+    let scale: f64 = scale.unwrap().split(',').next().unwrap().parse().unwrap();
+    assert!((scale - 315.0).abs() < 2.0, "{said}");
+    let scores = labels(desk.path());
+    assert!(
+        scores[0].ends_with("ce 20;") && scores[7].ends_with("ce 160;"),
+        "{scores:?}"
+    );
+    let second = fs::read_to_string(desk.path().join("l.2.epd")).unwrap();
+    assert!(
+        second.starts_with("# mentor: proud 1.0; depth 2;"),
+        "{second}"
+    );
+
+    let merge = |more: &[&str]| {
+        let mut command = Command::new(FINCH);
+        command.current_dir(desk.path());
+        command.args(["label", "--merge", "l.1.epd", "l.2.epd", "--out", "m.epd"]);
+        command.args(more);
+        command
+    };
+    // In centipawns of its own the second mentor is three times as sure.
+    succeeds(&mut merge(&["--scale", "105,105", "--weight", "0,1"]));
+    let merged = fs::read_to_string(desk.path().join("m.epd")).unwrap();
+    assert!(merged.contains("ce 60;"), "{merged}");
+    assert!(fails(&mut merge(&["--weight", "0,0"])).contains("--weight"));
+}
+
+#[test]
+fn filters_of_games_choose_the_positions() {
+    let desk = TempDir::new().unwrap();
+    engine(
+        desk.path(),
+        "any",
+        "echo \"info depth 1 score cp 1\"; echo \"bestmove a7a6\"",
+    );
+    let game = |white: &str, result: &str| {
+        format!(
+            "[White \"{white}\"]\n[Black \"Other\"]\n[Result \"{result}\"]\n\n1. e4 e5 2. Nf3 Nc6 {result}\n\n"
+        )
+    };
+    let games = game("Anna", "1-0") + &game("Berta", "0-1");
+    fs::write(desk.path().join("g.pgn"), games).unwrap();
+    let mut command = Command::new(FINCH);
+    command.current_dir(desk.path());
+    command.args([
+        "label", "g.pgn", "--out", "l.epd", "--engine", "./any", "--depth", "1",
+    ]);
+    command.args([
+        "--skip-moves",
+        "0",
+        "--player",
+        "other",
+        "--outcomes",
+        "black",
+    ]);
+    succeeds(&mut command);
+    let found = labels(desk.path());
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|line| line.contains(" b ") && line.contains("c9 \"0-1\""))
+    );
+}
