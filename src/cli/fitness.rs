@@ -18,7 +18,8 @@ use crate::play::pace::Clocks;
 use crate::play::player::{Fault, Player, Situation};
 use crate::position::Game;
 use crate::tune::fitness::{Loss, MentorSettings, Quiescence, Searched, refutation};
-use crate::tune::run::{built_in_games, built_in_labels, mean_and_deviation};
+use crate::tune::run::{built_in_games, built_in_labels};
+use crate::tune::statistics::mean_and_deviation;
 
 #[derive(Args)]
 pub struct Arguments {
