@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tune::{Desk, assert_refused, assert_success};
+use crate::tune::{Desk, assert_refused, assert_success, timed};
 use finch::eval::Weights;
 use finch::play::game::Verdict::{self, Draw, Loss, Win};
 use finch::random::{Purpose, stream};
@@ -223,8 +223,8 @@ fn games_give_the_same_weights_on_any_number_of_threads() {
 fn a_killed_run_of_games_goes_on_to_the_same_weights() {
     let mut random = stream(8, Purpose::Draw, 0, 0);
     for (desk, method) in desks() {
-        assert_success(&desk.tune("whole", &[]));
-        desk.tune_with_kills("broken", &mut random);
+        let whole = timed(|| assert_success(&desk.tune("whole", &[])));
+        desk.tune_with_kills("broken", whole, &mut random);
         assert_eq!(desk.best("whole"), desk.best("broken"), "{method}");
     }
 }

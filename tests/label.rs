@@ -296,7 +296,7 @@ fn the_paper_has_35_weights_in_230_bits() {
         .map(|gene| settings.length_of(gene))
         .sum();
     assert_eq!(bits, 230);
-    let published = preset.reference.unwrap().weights;
+    let published = preset.reference().unwrap().weights.clone();
     assert!(
         genome
             .genes

@@ -543,39 +543,6 @@ fn a_plain_search_plays_the_same_games_at_any_concurrency() {
 }
 
 #[test]
-fn tables_of_endings_decide_games() {
-    let directory = TempDir::new().unwrap();
-    let openings = path(&directory, "endings.epd");
-    // Won with the queen; lost for the side to move; drawn, for the pawn is a rook's.
-    let positions =
-        "8/8/8/4k3/8/8/8/KQ6 w - -\n8/8/8/4k3/8/8/8/KQ6 b - -\n7k/8/8/8/8/7P/8/K7 w - -\n";
-    std::fs::write(&openings, positions).unwrap();
-    let pgn = path(&directory, "games.pgn");
-    let arguments = ["default", "default", "--nodes", "50", "--games", "6"];
-    let more = [
-        "--openings",
-        &openings,
-        "--tablebases",
-        "tests/tables",
-        "--pgn",
-        &pgn,
-    ];
-    succeed(&[&arguments[..], &more].concat());
-    let text = std::fs::read_to_string(&pgn).unwrap();
-    assert_eq!(
-        text.matches("White wins by adjudication: SyzygyTB").count(),
-        4,
-        "{text}"
-    );
-    assert_eq!(
-        text.matches("Draw by adjudication: SyzygyTB").count(),
-        2,
-        "{text}"
-    );
-    assert_eq!(text.matches("[PlyCount \"0\"]").count(), 6, "{text}");
-}
-
-#[test]
 fn a_folder_without_tables_is_refused() {
     let directory = TempDir::new().unwrap();
     let empty = directory.path().display().to_string();

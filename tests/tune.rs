@@ -4,13 +4,14 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::random_games;
 use finch::data::{Case, Selection, Source, collect};
 use finch::random::{Purpose, stream};
 use finch::tune::fitness::{
-    Batch, Builder, Fitness, Moves, MovesSettings, Player, Quiescence, Searched, choice, refutation,
+    Batch, Builder, Fitness, Keep, Moves, MovesSettings, Player, Quiescence, Searched, choice,
+    refutation,
 };
 use finch::tune::genome::Genome;
 use finch::tune::preset::Preset;
@@ -119,6 +120,37 @@ fn without_memory_for_trees_the_count_is_the_same() {
 }
 
 #[test]
+fn lines_give_the_count_and_the_slope_of_the_trees() {
+    // Weights that make sense: far beyond them scores are cut off, and slopes with them.
+    let genome = genome("moves");
+    let genes = genome.base_genes();
+    let measured = |keep, memory_mib| {
+        let settings = MovesSettings {
+            keep,
+            memory_mib,
+            quiescence: Quiescence {
+                checks: 1,
+                captures: 2,
+                plies: 4,
+            },
+            ..MovesSettings::default()
+        };
+        let moves = Moves::new(Arc::clone(&genome), settings, cases(30, 0));
+        moves.settle(&genes, &Batch::All);
+        let count = moves.evaluate(&[&genes], &Batch::All);
+        let slope = moves.slope(&genes, &Batch::All).unwrap();
+        (count, slope.gradient)
+    };
+    let (count, slope) = measured(Keep::Trees, 100);
+    let lines = measured(Keep::Lines, 100);
+    assert_eq!(measured(Keep::Lines, 0), lines);
+    assert_eq!(lines.0, count);
+    for (line, tree) in lines.1.iter().zip(&slope) {
+        assert!((line - tree).abs() < 1e-4, "{line} against {tree}");
+    }
+}
+
+#[test]
 fn the_slope_is_the_derivative() {
     let genome = genome("vazquez-2013");
     let settings = MovesSettings {
@@ -189,6 +221,14 @@ const METHODS: [&str; 8] = [
     "name = 'ga'\npopulation = 6\ncoding = 'real'",
 ];
 
+/// A small preset for each method, and one that keeps lines.
+fn presets() -> Vec<String> {
+    let with_method = |method: &&str| SMALL.replace("METHOD", method);
+    let mut presets: Vec<_> = METHODS.iter().map(with_method).collect();
+    presets.push(presets[4].replace("[fitness]", "[fitness]\nkeep = 'lines'"));
+    presets
+}
+
 pub struct Desk {
     folder: TempDir,
 }
@@ -226,8 +266,8 @@ impl Desk {
         std::fs::read_to_string(self.path(out).join("best.toml")).unwrap()
     }
 
-    /// Kills a run several times at random and lets it go on to its end.
-    pub fn tune_with_kills(&self, out: &str, random: &mut impl RngExt) {
+    /// Kills a run that takes so long by itself five times at random, then lets it end.
+    pub fn tune_with_kills(&self, out: &str, whole: Duration, random: &mut impl RngExt) {
         let begin = ["tune", "small.toml", "--games", "games.pgn", "--out", out];
         let config = self.path(out).join("config.toml");
         for _ in 0..5 {
@@ -241,7 +281,7 @@ impl Desk {
                 .stdout(std::process::Stdio::null())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(Duration::from_millis(random.random_range(5..400)));
+            std::thread::sleep(whole.mul_f64(random.random_range(0.02..0.6)));
             child.kill().unwrap();
             child.wait().unwrap();
         }
@@ -260,12 +300,12 @@ pub fn assert_success(output: &Output) {
 
 #[test]
 fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
-    for method in METHODS {
-        let desk = Desk::with_method(method);
+    for preset in presets() {
+        let desk = Desk::new(&preset);
         for (out, threads) in [("one", "1"), ("two", "2")] {
             assert_success(&desk.tune(out, &["--threads", threads, "--seed", "9"]));
         }
-        assert_eq!(desk.best("one"), desk.best("two"), "{method}");
+        assert_eq!(desk.best("one"), desk.best("two"), "{preset}");
         for file in [
             "config.toml",
             "journal.csv",
@@ -278,15 +318,56 @@ fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
     }
 }
 
+/// How long the unbroken run takes, so that kills fall into all of it.
+pub fn timed(run: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    run();
+    started.elapsed()
+}
+
 #[test]
-fn a_killed_run_goes_on_to_the_same_weights() {
+fn a_run_killed_at_twenty_moments_goes_on_to_the_same_weights() {
     let mut random = stream(3, Purpose::Draw, 0, 0);
-    for method in [METHODS[0], METHODS[3], METHODS[4], METHODS[6]] {
-        let desk = Desk::with_method(method);
-        assert_success(&desk.tune("whole", &[]));
-        desk.tune_with_kills("broken", &mut random);
-        assert_eq!(desk.best("whole"), desk.best("broken"), "{method}");
+    let presets = presets();
+    // Evolution, a covariance, a slope and bits; five kills each.
+    for preset in [&presets[0], &presets[3], &presets[6], &presets[8]] {
+        let desk = Desk::new(&preset.replace("generations = 12", "generations = 60"));
+        let whole = timed(|| assert_success(&desk.tune("whole", &[])));
+        desk.tune_with_kills("broken", whole, &mut random);
+        assert_eq!(desk.best("whole"), desk.best("broken"), "{preset}");
     }
+}
+
+/// A shell lets the program write no file longer than so many blocks of 512 bytes.
+#[cfg(unix)]
+fn limited(desk: &Desk, blocks: u32, arguments: &[&str]) -> Output {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_finch")])
+        .args(arguments)
+        .current_dir(desk.folder.path())
+        .output()
+        .unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_up_is_one_clear_error_and_loses_nothing() {
+    let desk = Desk::new(&presets()[0].replace("generations = 12", "generations = 60"));
+    assert_success(&desk.tune("whole", &[]));
+    let mut arguments = vec!["tune", "small.toml", "--games", "games.pgn"];
+    arguments.extend(["--out", "full"]);
+    // Enough for the weights and the first checkpoints, not for the journal.
+    let output = limited(&desk, 12, &arguments);
+    assert_refused(&output, &["full/journal.csv", "File too large"]);
+    let best = finch::eval::Weights::load(&desk.path("full/best.toml"));
+    assert!(best.is_ok(), "{best:?}");
+    let output = desk
+        .command(&["tune", "--resume", "full"])
+        .output()
+        .unwrap();
+    assert_success(&output);
+    assert_eq!(desk.best("whole"), desk.best("full"));
 }
 
 #[test]
@@ -325,6 +406,66 @@ fn weights_are_measured_on_games() {
     let output = desk.command(&arguments).output().unwrap();
     assert_success(&output);
     assert!(String::from_utf8_lossy(&output.stdout).contains("of 50"));
+}
+
+#[test]
+fn an_engine_is_measured_on_games() {
+    let desk = Desk::with_method(METHODS[0]);
+    let mut arguments = vec!["fitness", "moves", "--games", "games.pgn"];
+    arguments.extend(["--positions", "20", "--engine", env!("CARGO_BIN_EXE_finch")]);
+    arguments.extend(["--option", "Move Overhead=5", "--depth", "2"]);
+    let output = desk.command(&arguments).output().unwrap();
+    assert_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("of 20"), "{text}");
+    assert!(text.contains("at depth 2, Move Overhead=5"), "{text}");
+}
+
+#[test]
+fn installed_weights_are_what_the_program_plays_with() {
+    let desk = Desk::with_method(METHODS[0]);
+    // The weights lie beside the program: one of its own, not to disturb the others.
+    let program = desk.path("finch");
+    std::fs::copy(env!("CARGO_BIN_EXE_finch"), &program).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir(desk.folder.path());
+        command.output().unwrap()
+    };
+    let kings = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    let before = run(&["eval", kings]);
+    let mut arguments = vec!["tune", "small.toml", "--games", "games.pgn"];
+    arguments.extend(["--out", "out", "--install"]);
+    assert_success(&run(&arguments));
+    let installed = std::fs::read_to_string(desk.path("finch-weights.toml")).unwrap();
+    assert_eq!(installed, desk.best("out"));
+    let after = run(&["eval", kings]);
+    assert_success(&after);
+    assert_ne!(before.stdout, after.stdout);
+}
+
+#[test]
+fn every_preset_can_be_read_and_the_paper_is_quoted_where_it_belongs() {
+    for file in std::fs::read_dir("tuning").unwrap() {
+        let path = file.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            let preset = Preset::load(&path.display().to_string());
+            assert!(preset.is_ok(), "{preset:?}");
+        }
+    }
+    let (file, text) = Preset::text("vazquez-2013").unwrap();
+    let mean = |key: &str, value: &str| {
+        let changes = [(key.to_owned(), value.to_owned())];
+        let preset = Preset::parse_with(&text, &file, &changes).unwrap();
+        preset.reference().and_then(|reference| reference.mean_last)
+    };
+    assert_eq!(mean("method.history", "10"), Some(53.08));
+    assert_eq!(mean("method.history", "0"), Some(40.78));
+    assert_eq!(mean("method.history", "5"), None);
+    assert_eq!(mean("data.positions", "1000"), Some(50.87));
 }
 
 /// Fails with one line on standard error that says all of `parts`.

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::common::{Engine, field};
+use crate::support::random_games;
 use finch::position::Game;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
+use tempfile::TempDir;
 
 const MATED: &str = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
 const STALEMATED: &str = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
@@ -29,6 +31,7 @@ fn introduces_itself_with_its_options() {
         "UCI_AnalyseMode",
         "Debug Log File",
         "WeightsFile",
+        "Tune",
     ] {
         let declared = format!("option name {name} type ");
         assert!(
@@ -549,4 +552,63 @@ fn survives_100_000_random_and_mutated_lines() {
     assert_eq!(best.len(), 4);
     engine.send("quit");
     assert!(engine.wait().1.success());
+}
+
+/// A folder with games and a preset that takes `generations` of them.
+fn tuning_folder(generations: u64) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("games.pgn"), random_games(6, 50, 3)).unwrap();
+    let preset = format!(
+        "[genome.weights]\npawn = 100\nqueen = {{ low = 800, high = 1000 }}\n\
+         [data]\ngames = ['games.pgn']\npositions = 40\nvalidation = 20\n\
+         [fitness]\nname = 'moves'\nquiescence = {{ plies = 1 }}\n\
+         [method]\nname = 'ep'\npopulation = 6\n\
+         [run]\ngenerations = {generations}\n"
+    );
+    std::fs::write(folder.path().join("small.toml"), preset).unwrap();
+    folder
+}
+
+#[test]
+fn tunes_in_the_session_and_plays_with_the_result() {
+    let folder = tuning_folder(5);
+    let mut engine = Engine::start_in(folder.path());
+    engine.send("setoption name Tune value small.toml");
+    let told = engine.read_until("info string tuned: ");
+    let says = |part: &str| told.iter().any(|line| line.contains(part));
+    assert!(says("40 positions to train on"), "{told:#?}");
+    assert!(says("generation 5/5"), "{told:#?}");
+    // Nothing but material weighs anything now: a level position is exactly level.
+    engine.send("position startpos moves g1f3 g8f6");
+    let explained = engine.ask("eval").join("\n");
+    assert!(!explained.contains("mobility"), "{explained}");
+    assert!(folder.path().join("runs/small/best.toml").exists());
+    engine.go("depth 4");
+}
+
+#[test]
+fn tuning_hears_stop_and_answers_meanwhile() {
+    let folder = tuning_folder(10_000_000);
+    let mut engine = Engine::start_in(folder.path());
+    engine.send("setoption name Tune value small.toml");
+    engine.read_until("info string generation ");
+    let refused = engine.ask("setoption name Tune value vazquez-2013");
+    assert!(refused.iter().any(|line| line.contains("under way")));
+    engine.go("depth 3");
+    let stopped = Instant::now();
+    engine.send("stop");
+    engine.read_until("info string tuned: ");
+    assert!(stopped.elapsed() < Duration::from_secs(5));
+    engine.send("setoption name Tune value small.toml");
+    engine.read_until("info string generation ");
+    engine.send("quit");
+    let (time, status) = engine.wait();
+    assert!(status.success() && time < Duration::from_secs(5));
+}
+
+#[test]
+fn a_preset_that_does_not_exist_is_told_of() {
+    let mut engine = Engine::start();
+    let told = engine.ask("setoption name Tune value no-such");
+    assert!(told[0].contains("no such preset or file"), "{told:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use finch::eval::{TERMS, Value, Weights, WeightsError, WeightsProblem, differences, term};
+use finch::eval::{Family, TERMS, Value, Weights, WeightsError, WeightsProblem, differences, term};
 use proptest::prelude::*;
 
 const DEFAULT: &str = include_str!("../weights/default.toml");
@@ -37,12 +37,12 @@ fn every_file_of_the_house_is_read() {
 }
 
 #[test]
-fn the_embedded_weights_are_the_default_file_and_weigh_every_family_but_the_papers() {
+fn the_embedded_weights_are_the_default_file_and_weigh_every_family_but_two() {
     let weights = read(DEFAULT).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(weights.genes(), Weights::default().genes());
-    for &family in finch::eval::Family::ALL {
-        let papers = family == finch::eval::Family::Papers;
-        assert_eq!(weights.uses(family), !papers, "{}", family.key());
+    for &family in Family::ALL {
+        let unused = matches!(family, Family::Papers | Family::Patterns);
+        assert_eq!(weights.uses(family), !unused, "{}", family.key());
     }
 }
 

@@ -119,7 +119,9 @@ impl Arguments {
         let cases = self.cases()?;
         if let Some(command) = &self.engine {
             let solved = self.solved_by_engine(command, &cases)?;
-            let name = format!("{command} at depth {}", self.depth);
+            let options = self.option.iter().map(|option| format!(", {option}"));
+            let options: String = options.collect();
+            let name = format!("{command} at depth {}{options}", self.depth);
             print_share(&name, solved, cases.len());
         }
         if self.weights.is_empty() && self.engine.is_some() {

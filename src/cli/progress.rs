@@ -21,9 +21,7 @@ impl Progress {
     pub fn new(preset: &Preset) -> Progress {
         let last = preset.run.generations;
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template(
-                "{bar:30} generation {pos}/{len}  {msg}  {elapsed} (eta {eta})",
-            );
+            let style = ProgressStyle::with_template("{bar:30} {msg} (eta {eta})");
             let bar = ProgressBar::new(last);
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
@@ -105,24 +103,14 @@ impl Observer for Progress {
     }
 
     fn generation(&mut self, row: &Row, last: u64, fitness: &dyn Fitness) {
-        let validation = row.validation.map_or(String::new(), |value| {
-            format!("  validation {}", fitness.shown_validation(value))
-        });
-        let line = format!(
-            "best {}  mean {}{validation}",
-            fitness.shown(row.record),
-            fitness.shown(row.mean)
-        );
+        let line = row.told(last, fitness);
         match &self.bar {
             Some(bar) => {
                 bar.set_position(row.generation);
                 bar.set_message(line);
             }
             None if row.generation.is_multiple_of(self.interval) || row.generation == last => {
-                println!(
-                    "generation {}/{last}  {line}  {:.1} s",
-                    row.generation, row.seconds
-                );
+                println!("{line}");
             }
             None => {}
         }

@@ -59,7 +59,7 @@ impl Arguments {
                 out.display()
             ),
             Some(out) => out.clone(),
-            None => free_folder(&self.preset),
+            None => Folder::free(&self.preset),
         };
         let variants = self.variants()?;
         let mut session = Session::default();
@@ -110,7 +110,7 @@ impl Arguments {
             // Games that cannot be read leave no folder behind.
             session.prepare(&preset)?;
             let folder = Folder::create(&path)?;
-            folder.write("config.toml", &preset.to_toml()?)?;
+            folder.write_config(&preset)?;
             let outcome = session.run(&preset, &folder, stop)?;
             summaries.extend(Summary::of(preset.run.seed, &outcome.rows));
             if self.runs == 1 {
@@ -123,7 +123,7 @@ impl Arguments {
             }
         }
         if self.runs > 1 {
-            let table = run::table(&summaries, preset.reference.as_ref(), &preset.fitness);
+            let table = run::table(&summaries, preset.reference(), &preset.fitness);
             run::write_whole(&base.join("table.txt"), &table)?;
             print!("{table}");
         }
@@ -173,7 +173,7 @@ impl Arguments {
         report::write(folder)?;
         let best = folder.path().join("best.toml");
         let summary = Summary::of(preset.run.seed, &outcome.rows);
-        if let (Some(summary), Some(reference)) = (summary, &preset.reference) {
+        if let (Some(summary), Some(reference)) = (summary, preset.reference()) {
             print!("{}", run::beside(&summary, reference, &preset.fitness));
         }
         if outcome.interrupted {
@@ -198,10 +198,7 @@ impl Arguments {
 
 fn print_averages(preset: &Preset, folder: &Folder) -> anyhow::Result<()> {
     let (genes, rows) = Journal::read(folder)?;
-    print!(
-        "{}",
-        run::averages(&genes, &rows, preset.reference.as_ref())
-    );
+    print!("{}", run::averages(&genes, &rows, preset.reference()));
     Ok(())
 }
 
@@ -265,20 +262,6 @@ fn split_values(text: &str) -> Vec<String> {
         c == ',' && depth == 0
     });
     parts.map(|part| part.trim().to_owned()).collect()
-}
-
-fn free_folder(preset: &str) -> PathBuf {
-    let stem = Path::new(preset).file_stem().unwrap_or_default();
-    let name = stem.to_string_lossy().into_owned();
-    let first = PathBuf::from("runs").join(&name);
-    if !first.exists() {
-        return first;
-    }
-    let numbered = (2..).map(|number| PathBuf::from("runs").join(format!("{name}-{number}")));
-    numbered
-        .into_iter()
-        .find(|path| !path.exists())
-        .unwrap_or(first)
 }
 
 /// The first interrupt ends the run after its generation; the second ends the program.

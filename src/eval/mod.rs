@@ -12,7 +12,7 @@
 //! - `board.rs`, `attacks.rs` know where the pieces are and what they attack, `geometry.rs` what
 //!   the empty board tells
 //! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
-//!   `passed`, `space`, `initiative`, `endgame`, `papers`
+//!   `passed`, `space`, `initiative`, `endgame`, `patterns`, `papers`
 //! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
 //!   `cache.rs` remembers what pawns and kings decide, and material
 //!
@@ -64,6 +64,7 @@ mod material;
 mod moves;
 mod papers;
 mod passed;
+mod patterns;
 mod pawns;
 mod pieces;
 mod sink;
@@ -232,13 +233,14 @@ fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
 }
 
 /// Families that need to know who attacks what, or are reported piece by piece on the way.
-const ON_ATTACKS: [Family; 6] = [
+const ON_ATTACKS: [Family; 7] = [
     Family::Squares,
     Family::Pieces,
     Family::King,
     Family::Threats,
     Family::Passed,
     Family::Space,
+    Family::Patterns,
 ];
 
 /// The table of contents: every family reports both sides, but for what [`report_structure`]
@@ -300,5 +302,9 @@ fn report_attacks(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink:
     if sink.wants(Family::Space) {
         space::report::<WhiteSide>(pieces, pawns, &attacks, sink);
         space::report::<BlackSide>(pieces, pawns, &attacks, sink);
+    }
+    if sink.wants(Family::Patterns) {
+        patterns::report::<WhiteSide>(pieces, &attacks, position.turn(), sink);
+        patterns::report::<BlackSide>(pieces, &attacks, position.turn(), sink);
     }
 }

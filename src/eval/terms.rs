@@ -466,6 +466,50 @@ terms! {
         win_pawn_rank[8] in 0..=900;
     }
 
+    /// What pieces have to do with each other and with the kings: for learning from very many positions.
+    Patterns "patterns" {
+        /// Enemy pieces attacked by the side to move: six attackers, pawn to king, by six targets that nothing guards and six that something guards.
+        attack_to_move[72] in -200..=200;
+        /// Enemy pieces attacked by the side that has just moved, in the same order.
+        attack_waiting[72] in -200..=200;
+        /// Own pieces guarded: six guards, pawn to king, by six kinds of pieces.
+        guard[36] in -200..=200;
+        /// Enemy pieces seen through one piece between: bishop, rook and queen by six targets.
+        look_through[18] in -200..=200;
+        /// Squares within two of the enemy king that a piece attacks: six attackers, by five ranks from behind him to ahead and three distances in files.
+        zone_attack[90] in -100..=100;
+        /// Squares within two of the own king that a piece guards, in the same order.
+        zone_guard[90] in -100..=100;
+        /// Two pawns on neighbouring files: seven pairs of files, by the six ranks of one and of the other.
+        pawn_neighbours[252] in -100..=100;
+        /// A pawn and an enemy pawn on its file or a neighbouring one: eight files, by the enemy's file to the left, the same or to the right, by six ranks of each.
+        pawn_encounter[864] in -100..=100;
+        /// Squares attacked, as a diagram.
+        control_square[64] in -100..=100;
+        /// Squares attacked twice, as a diagram.
+        control_square_twice[64] in -100..=100;
+        /// A pawn, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        pawn_from_own_king[120] in -200..=200;
+        /// A pawn, by its place as seen from the enemy king.
+        pawn_from_enemy_king[120] in -200..=200;
+        /// A knight, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        knight_from_own_king[120] in -200..=200;
+        /// A knight, by its place as seen from the enemy king.
+        knight_from_enemy_king[120] in -200..=200;
+        /// A bishop, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        bishop_from_own_king[120] in -200..=200;
+        /// A bishop, by its place as seen from the enemy king.
+        bishop_from_enemy_king[120] in -200..=200;
+        /// A rook, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        rook_from_own_king[120] in -200..=200;
+        /// A rook, by its place as seen from the enemy king.
+        rook_from_enemy_king[120] in -200..=200;
+        /// A queen, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        queen_from_own_king[120] in -200..=200;
+        /// A queen, by its place as seen from the enemy king.
+        queen_from_enemy_king[120] in -200..=200;
+    }
+
     /// Features of the papers that no modern term covers.
     Papers "papers" {
         /// Legal moves, as if it were the side's turn (the mobility of kendall-2001, nasreddine-2006, vazquez-2011).

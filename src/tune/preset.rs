@@ -1,7 +1,7 @@
 //! A preset: one TOML file that is a whole experiment.
 //!
 //! Five tables (`[genome]`, `[data]`, `[fitness]`, `[method]`, `[run]`) and, for experiments of
-//! papers, `[reference]` with the figures printed there. Every key has a default except where a
+//! papers, `[[reference]]` with the figures printed there. Every key has a default except where a
 //! default would be a guess. A key that is unknown or a value that is impossible is an error
 //! that names file, line and key.
 
@@ -69,8 +69,8 @@ pub struct Preset {
     pub fitness: FitnessSettings,
     pub method: MethodSettings,
     pub run: RunSettings,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<Reference>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<Reference>,
 }
 
 /// The table `[fitness]`, by the fitness' name.
@@ -182,6 +182,9 @@ impl Default for RunSettings {
 #[serde(deny_unknown_fields, default)]
 pub struct Reference {
     pub source: String,
+    /// Keys of the preset, dotted, with the values the figures belong to.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub when: toml::Table,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_first: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,7 +230,8 @@ struct Document<F, M> {
     method: M,
     #[serde(default)]
     run: RunSettings,
-    reference: Option<Reference>,
+    #[serde(default)]
+    reference: Vec<Reference>,
 }
 
 #[derive(Deserialize)]
@@ -302,6 +306,16 @@ impl Preset {
         Preset::parse(&table.to_string(), file)
     }
 
+    /// What the paper reports of this very experiment, if it does.
+    pub fn reference(&self) -> Option<&Reference> {
+        let own = toml::Table::try_from(self).ok()?;
+        let belongs = |reference: &&Reference| {
+            let mut wanted = reference.when.iter();
+            wanted.all(|(key, value)| get(&own, key).is_some_and(|own| is_same(own, value)))
+        };
+        self.reference.iter().find(belongs)
+    }
+
     /// The text of a file that gives this preset again.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
@@ -372,6 +386,26 @@ impl Preset {
         method
             .map(|(key, problem)| (format!("method.{key}"), problem))
             .or_else(|| self.run.rivals.iter().find_map(rival))
+    }
+}
+
+/// The value of a dotted key.
+fn get<'t>(table: &'t toml::Table, key: &str) -> Option<&'t toml::Value> {
+    match key.split_once('.') {
+        None => table.get(key),
+        Some((first, rest)) => get(table.get(first)?.as_table()?, rest),
+    }
+}
+
+/// Equal, be a number written with a point or without.
+fn is_same(one: &toml::Value, other: &toml::Value) -> bool {
+    let number = |value: &toml::Value| {
+        let whole = value.as_integer().map(|whole| whole as f64);
+        whole.or(value.as_float())
+    };
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
     }
 }
 

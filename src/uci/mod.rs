@@ -6,6 +6,7 @@
 //! - [`info`]: everything Finch prints while searching
 //! - [`wdl`]: what a score means in centipawns and in wins, draws and losses
 //! - [`chore`]: long work that is not a search, off the session's thread
+//! - [`tuning`]: a tuning run beside the session
 //! - [`output`]: the one way to standard output, and the debug log
 
 mod chore;
@@ -14,6 +15,7 @@ mod info;
 mod options;
 mod output;
 mod session;
+mod tuning;
 mod wdl;
 
 pub use session::run;

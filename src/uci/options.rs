@@ -103,6 +103,10 @@ pub static OPTIONS: &[UciOption] = &[
         name: "WeightsFile",
         kind: Kind::Text { default: "" },
     },
+    UciOption {
+        name: "Tune",
+        kind: Kind::Text { default: "" },
+    },
 ];
 
 /// How UCI writes an empty string.

@@ -15,10 +15,12 @@ use super::command::{self, Command, Go};
 use super::info::Printer;
 use super::options::{self, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS, Value};
 use super::output::Output;
+use super::tuning::Tuning;
 use crate::bench;
 use crate::eval::{self, Weights};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Pool, Request};
+use crate::tune::preset::Preset;
 
 const HELP: &str = "\
 Finch speaks UCI; a chess GUI does the talking. By hand, try:
@@ -46,6 +48,7 @@ struct Session {
     game: Game,
     settings: Settings,
     chore: Option<Chore>,
+    tuning: Option<Tuning>,
 }
 
 /// Speaks UCI on standard input and output until `quit` or the end of input.
@@ -87,11 +90,15 @@ impl Session {
                 show_wdl: false,
             },
             chore: None,
+            tuning: None,
         })
     }
 
     /// False when the session is over.
     fn obey(&mut self, command: Command) -> bool {
+        if !may_come_during_a_search(&command) {
+            self.take_up_tuned();
+        }
         match command {
             Command::Uci => self.introduce(),
             // Finch has nothing to add: the debug log is an option, the rest is always said.
@@ -185,6 +192,34 @@ impl Session {
     fn stop(&mut self) {
         self.pool.stop();
         self.chore = None;
+        if let Some(tuning) = &self.tuning {
+            tuning.stop();
+        }
+    }
+
+    /// Starts a run; an empty name ends the one under way.
+    fn tune(&mut self, preset: &str) -> Result<(), String> {
+        if preset.is_empty() {
+            self.stop();
+            return Ok(());
+        }
+        if self.tuning.is_some() {
+            return Err("tuning is under way; stop ends it".to_owned());
+        }
+        let preset = Preset::load(preset).map_err(|error| error.to_string())?;
+        self.tuning = Some(Tuning::start(preset, self.output.clone()));
+        Ok(())
+    }
+
+    /// Plays with what tuning has found, if it is done.
+    fn take_up_tuned(&mut self) {
+        let outcome = self.tuning.as_ref().and_then(Tuning::outcome);
+        if let Some(outcome) = outcome {
+            self.tuning = None;
+            if let Ok(weights) = outcome {
+                self.play_with(weights);
+            }
+        }
     }
 
     fn bench(&mut self) {
@@ -265,6 +300,7 @@ impl Session {
                 .log_to(&path)
                 .map_err(|error| format!("cannot write the log {path}: {error}"))?,
             ("WeightsFile", Value::Text(path)) => self.load_weights(&path)?,
+            ("Tune", Value::Text(preset)) => self.tune(&preset)?,
             // Ponder and UCI_AnalyseMode tell what the GUI will do; Finch plays the same.
             _ => {}
         }
@@ -280,8 +316,25 @@ impl Session {
                 .map_err(|error| format!("{error}; weights unchanged"))?,
         };
         self.output.message(weights.summary());
-        self.weights = Arc::new(weights);
-        self.pool.clear();
+        self.play_with(weights);
         Ok(())
     }
+
+    fn play_with(&mut self, weights: Weights) {
+        self.weights = Arc::new(weights);
+        self.pool.clear();
+    }
+}
+
+/// New weights end a search, so these leave them waiting.
+fn may_come_during_a_search(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Uci
+            | Command::Debug(_)
+            | Command::IsReady
+            | Command::Stop
+            | Command::PonderHit
+            | Command::Quit
+    )
 }

@@ -1,6 +1,7 @@
 //! A Finch process to talk to.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -16,7 +17,12 @@ pub struct Engine {
 
 impl Engine {
     pub fn start() -> Engine {
+        Engine::start_in(Path::new("."))
+    }
+
+    pub fn start_in(folder: &Path) -> Engine {
         let mut child = Command::new(env!("CARGO_BIN_EXE_finch"))
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,10 +1,19 @@
 //! The reference: the search itself, on the board, with the evaluation that plays.
+//!
+//! Beside its score a move has a line: the position whose evaluation the score is.
 
 use shakmaty::{Move, MoveList};
 
 use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::eval::{Weights, evaluate_uncached};
 use crate::position::Position;
+
+/// A score, and what it rests on.
+pub struct Line {
+    pub score: i32,
+    /// The position that was evaluated; none where the game is over.
+    pub end: Option<Position>,
+}
 
 /// The scores of a position's moves, searched when they are asked for.
 pub struct Searched<'a> {
@@ -35,31 +44,49 @@ impl<'a> Searched<'a> {
         found.map(|number| number as u16).collect()
     }
 
+    /// A move's score for whoever makes it, and what the score rests on.
+    pub fn line(&self, number: usize, alpha: i32, beta: i32) -> Line {
+        let m = self.moves[number];
+        let line = self.quiescence(self.position.after(m), m, 0, -beta, -alpha);
+        Line {
+            score: -line.score,
+            ..line
+        }
+    }
+
     fn quiescence(
         &self,
-        position: &Position,
+        position: Position,
         last: Move,
         ply: u32,
         mut alpha: i32,
         beta: i32,
-    ) -> i32 {
-        let (standing, moves) = expand(position, last, ply, self.settings);
+    ) -> Line {
+        let (standing, moves) = expand(&position, last, ply, self.settings);
         let mut best = match standing {
-            Standing::Mated => return ply as i32 - MATE,
-            Standing::Stalemate => return 0,
+            Standing::Mated => ply as i32 - MATE,
+            Standing::Stalemate => 0,
             Standing::InCheck => -INFINITE,
-            Standing::Quiet => evaluate_uncached(position, self.weights),
+            Standing::Quiet => evaluate_uncached(&position, self.weights),
         };
+        let mut end = None;
         alpha = alpha.max(best);
         for m in moves {
             if best >= beta {
                 break;
             }
-            let score = -self.quiescence(&position.after(m), m, ply + 1, -beta, -alpha);
-            best = best.max(score);
-            alpha = alpha.max(best);
+            let line = self.quiescence(position.after(m), m, ply + 1, -beta, -alpha);
+            if -line.score > best {
+                best = -line.score;
+                end = Some(line.end);
+                alpha = alpha.max(best);
+            }
         }
-        best
+        let own = (standing == Standing::Quiet).then_some(position);
+        Line {
+            score: best,
+            end: end.unwrap_or(own),
+        }
     }
 }
 
@@ -69,7 +96,6 @@ impl Scores for Searched<'_> {
     }
 
     fn score(&self, number: usize, alpha: i32, beta: i32) -> i32 {
-        let m = self.moves[number];
-        -self.quiescence(&self.position.after(m), m, 0, -beta, -alpha)
+        self.line(number, alpha, beta).score
     }
 }

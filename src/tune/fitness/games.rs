@@ -260,7 +260,8 @@ impl Fitness for Games {
 
     fn batch(&self, seed: u64, generation: u64) -> Batch {
         let generation = if self.settings.redraw { generation } else { 0 };
-        self.draw(self.settings.games / 2, seed, generation)
+        let count = self.settings.games / 2;
+        Batch::drawn(self.case_count(), count, seed, generation)
     }
 
     fn is_fixed(&self) -> bool {
@@ -275,8 +276,8 @@ impl Fitness for Games {
         None
     }
 
-    fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch {
-        Batch::drawn(self.arena.openings(), count, seed, generation)
+    fn case_count(&self) -> usize {
+        self.arena.openings()
     }
 
     fn shown(&self, value: f64) -> String {

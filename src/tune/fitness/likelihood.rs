@@ -13,7 +13,7 @@ const HORIZON: f64 = 15.0;
 /// No log-likelihood below this: one position cannot outweigh all others.
 const LOWEST: f64 = -30.0;
 /// Mates are worth no more than this many centipawns here.
-const SCORE_LIMIT: i32 = 3_000;
+pub const SCORE_LIMIT: i32 = 3_000;
 
 /// The moves of a position as far as they matter, with their scores and what these rest on.
 struct Looked<'a> {

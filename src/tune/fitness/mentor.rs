@@ -185,7 +185,7 @@ impl Fitness for Mentor {
     fn batch(&self, seed: u64, generation: u64) -> Batch {
         match self.settings.positions_per_generation {
             0 => Batch::All,
-            count => self.draw(count, seed, generation),
+            count => Batch::drawn(self.case_count(), count, seed, generation),
         }
     }
 
@@ -219,8 +219,8 @@ impl Fitness for Mentor {
         })
     }
 
-    fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch {
-        Batch::drawn(self.training.len(), count, seed, generation)
+    fn case_count(&self) -> usize {
+        self.training.len()
     }
 
     fn shown(&self, value: f64) -> String {

@@ -7,6 +7,7 @@
 mod exact;
 mod games;
 pub mod likelihood;
+mod lines;
 pub mod mentor;
 pub mod moves;
 mod quiescence;
@@ -16,7 +17,7 @@ mod tree;
 pub use exact::Searched;
 pub use games::{Arena, EVEN, Games, GamesSettings, Manner, Place};
 pub use mentor::{Loss, Mentor, MentorSettings};
-pub use moves::{Moves, MovesSettings, Objective};
+pub use moves::{Keep, Moves, MovesSettings, Objective};
 pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
 pub use tree::{Builder, Player, Tree};
 
@@ -44,6 +45,19 @@ impl Batch {
         places.sort_unstable();
         Batch::Some(places)
     }
+
+    /// So many of these cases, drawn for one step of a run.
+    pub fn part(&self, all: usize, count: usize, seed: u64, step: u64) -> Batch {
+        let Batch::Some(places) = self else {
+            return Batch::drawn(all, count, seed, step);
+        };
+        match Batch::drawn(places.len(), count, seed, step) {
+            Batch::All => self.clone(),
+            Batch::Some(drawn) => {
+                Batch::Some(drawn.iter().map(|&at| places[at as usize]).collect())
+            }
+        }
+    }
 }
 
 /// A value with its derivative by each gene.
@@ -67,12 +81,16 @@ pub trait Fitness: Sync {
     /// How good an individual is on cases that no evaluation sees, if there are any.
     fn validate(&self, individual: &[f64]) -> Option<f64>;
 
+    /// Says around which individual and on which cases the next slopes will be asked for. A
+    /// fitness may work out slopes from what it finds there as long as nobody says otherwise.
+    fn settle(&self, _individual: &[f64], _batch: &Batch) {}
+
     /// A smooth stand-in for the fitness on a share of the cases drawn for one step; none if
     /// the fitness has no such thing.
     fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped>;
 
-    /// A random part of the training set.
-    fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch;
+    /// How many cases there are to train on.
+    fn case_count(&self) -> usize;
 
     /// A value as people read it.
     fn shown(&self, value: f64) -> String;

@@ -3,16 +3,20 @@
 //! The player searches one ply and quiescence. Positions come with trees (`tree.rs`) as long
 //! as the memory granted lasts, built when they are first needed; the others are searched on
 //! the board each time. Both give the same moves, so the limit changes nothing but the time.
+//! For very many positions `keep = "lines"` keeps no trees but, around one individual at a
+//! time, what slopes need (`lines.rs`).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::RwLock;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Searched;
+use super::lines::{Lines, Outlook, is_granted};
 use super::quiescence::{Quiescence, refutation};
 use super::tree::{Builder, Player, Tree};
 use super::{Batch, Fitness, Sloped, likelihood};
@@ -33,7 +37,9 @@ pub struct MovesSettings {
     pub games_per_generation: usize,
     /// Positions drawn anew each generation; 0 takes all cases every time.
     pub positions_per_generation: usize,
-    /// Memory for trees.
+    /// What is kept of a position from one look to the next.
+    pub keep: Keep,
+    /// Memory for it.
     pub memory_mib: usize,
 }
 
@@ -46,6 +52,7 @@ impl Default for MovesSettings {
             quiescence: Quiescence::default(),
             games_per_generation: 0,
             positions_per_generation: 0,
+            keep: Keep::Trees,
             memory_mib: 4096,
         }
     }
@@ -81,9 +88,22 @@ pub enum Objective {
     Likelihood,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// All that any player could want to know: best for populations.
+    #[default]
+    Trees,
+    /// What one player saw, in a twentieth of the memory: best for climbing slopes.
+    Lines,
+}
+
 /// Cases are worked on in pieces of this many. The pieces, and so the order in which real
 /// numbers are added, do not depend on the number of threads.
 const PIECE: usize = 64;
+
+/// Moves this many temperatures below the best are left out of lines: one in 3,000 or less.
+const LINES_HORIZON: f64 = 8.0;
 
 /// Cases with their trees.
 struct Shelf {
@@ -120,6 +140,7 @@ pub struct Moves {
     training: Shelf,
     validation: Shelf,
     memory_left: AtomicUsize,
+    lines: RwLock<Option<Lines>>,
 }
 
 impl Moves {
@@ -128,31 +149,44 @@ impl Moves {
             builder: Builder::new(Arc::clone(&genome), settings.quiescence),
             genome,
             memory_left: AtomicUsize::new(settings.memory_mib << 20),
+            lines: RwLock::new(None),
             settings,
             training: Shelf::new(collection.training),
             validation: Shelf::new(collection.validation),
         }
     }
 
-    /// The tree of a case, if there is memory for it.
+    /// The tree of a case, if trees are kept and there is memory for it.
     fn tree<'s>(&self, shelf: &'s Shelf, place: usize) -> Option<&'s Tree> {
+        if self.settings.keep == Keep::Lines {
+            return None;
+        }
         let build = || {
             if self.memory_left.load(Ordering::Relaxed) == 0 {
                 return None;
             }
             let tree = self.builder.build(&shelf.cases[place])?;
-            let taken =
-                self.memory_left
-                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                        left.checked_sub(tree.size())
-                    });
-            if taken.is_err() {
-                self.memory_left.store(0, Ordering::Relaxed);
-                return None;
-            }
-            Some(Box::new(tree))
+            is_granted(&self.memory_left, &tree).then(|| Box::new(tree))
         };
         shelf.trees[place].get_or_init(build).as_deref()
+    }
+
+    /// Looks at a training case's tree, whole or cut down to lines; without memory for one it
+    /// is built, looked at and forgotten.
+    fn with_tree<T>(
+        &self,
+        lines: Option<&Lines>,
+        place: usize,
+        look: impl FnOnce(&Tree) -> T,
+    ) -> Option<T> {
+        let case = &self.training.cases[place];
+        if let Some(lines) = lines {
+            return lines.with_tree(place, case, &self.builder, look);
+        }
+        match self.tree(&self.training, place) {
+            Some(tree) => Some(look(tree)),
+            None => self.builder.build(case).map(|tree| look(&tree)),
+        }
     }
 
     fn solves(&self, shelf: &Shelf, place: usize, player: &Player) -> bool {
@@ -190,18 +224,19 @@ impl Moves {
         counts.into_iter().map(f64::from).collect()
     }
 
-    /// The sum of log-likelihoods, with its gradient if that is asked for.
-    fn likelihood(&self, shelf: &Shelf, places: &[u32], player: &Player, sloped: bool) -> Sloped {
+    /// The sum of the training cases' log-likelihoods, with its gradient if that is asked for.
+    fn likelihood(&self, places: &[u32], player: &Player, sloped: bool) -> Sloped {
         let columns = self.genome.columns();
+        let temperature = self.settings.temperature;
+        let lines = self.lines.read();
         let work = |piece: &[u32]| {
             let mut value = 0.0;
             let mut gradient = vec![[0.0; 2]; if sloped { columns.len() } else { 0 }];
             for &place in piece {
-                let temperature = self.settings.temperature;
-                value += match self.tree(shelf, place as usize) {
-                    Some(tree) => likelihood::of_tree(tree, player, temperature, &mut gradient),
-                    None => self.likelihood_on_board(shelf, place, player, &mut gradient),
-                };
+                let look =
+                    |tree: &Tree| likelihood::of_tree(tree, player, temperature, &mut gradient);
+                let seen = self.with_tree(lines.as_ref(), place as usize, look);
+                value += seen.unwrap_or(0.0);
             }
             (value, gradient)
         };
@@ -219,30 +254,33 @@ impl Moves {
         total
     }
 
-    /// Without memory for a tree it is built, used and forgotten.
-    fn likelihood_on_board(
-        &self,
-        shelf: &Shelf,
-        place: u32,
-        player: &Player,
-        gradient: &mut [[f64; 2]],
-    ) -> f64 {
-        let tree = self.builder.build(&shelf.cases[place as usize]);
-        tree.map_or(0.0, |tree| {
-            likelihood::of_tree(&tree, player, self.settings.temperature, gradient)
-        })
+    /// How many of the training cases an individual solves, by way of its lines.
+    fn solved_by_lines(&self, genes: &[f64]) -> f64 {
+        self.settle(genes, &Batch::All);
+        let lines = self.lines.read();
+        lines.as_ref().map_or(0, Lines::solved) as f64
     }
 
-    fn judge(&self, shelf: &Shelf, places: &[u32], players: &[Player]) -> Vec<f64> {
-        let number = places.len().max(1) as f64;
-        let values = match self.settings.objective {
-            Objective::Count => self.solved(shelf, places, players),
-            Objective::Likelihood => players
-                .iter()
-                .map(|player| self.likelihood(shelf, places, player, false).value)
-                .collect(),
-        };
-        values.into_iter().map(|value| value / number).collect()
+    /// The training cases' sum for each individual.
+    fn judge(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
+        let player = |genes: &&[f64]| Player::new(&self.genome, genes);
+        let by_lines = self.settings.keep == Keep::Lines && *batch == Batch::All;
+        match (self.settings.objective, individuals) {
+            // The next climb begins here on the same cases: its lines tell what is played, too.
+            (Objective::Count, [genes]) if by_lines => vec![self.solved_by_lines(genes)],
+            (Objective::Count, _) => {
+                let players: Vec<_> = individuals.iter().map(player).collect();
+                self.solved(&self.training, &self.places(batch), &players)
+            }
+            (Objective::Likelihood, _) => {
+                let likelihood = |genes: &&[f64]| {
+                    self.settle(genes, batch);
+                    let places = self.places(batch);
+                    self.likelihood(&places, &player(genes), false).value
+                };
+                individuals.iter().map(likelihood).collect()
+            }
+        }
     }
 
     fn places(&self, batch: &Batch) -> Vec<u32> {
@@ -263,11 +301,9 @@ impl Moves {
 
 impl Fitness for Moves {
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
-        let players: Vec<_> = individuals
-            .iter()
-            .map(|genes| Player::new(&self.genome, genes))
-            .collect();
-        self.judge(&self.training, &self.places(batch), &players)
+        let number = self.places(batch).len().max(1) as f64;
+        let sums = self.judge(individuals, batch);
+        sums.into_iter().map(|sum| sum / number).collect()
     }
 
     fn batch(&self, seed: u64, generation: u64) -> Batch {
@@ -283,7 +319,7 @@ impl Fitness for Moves {
         }
         match self.settings.positions_per_generation {
             0 => Batch::All,
-            count => self.draw(count, seed, generation),
+            count => Batch::drawn(self.case_count(), count, seed, generation),
         }
     }
 
@@ -295,10 +331,33 @@ impl Fitness for Moves {
         self.share_solved(individual)
     }
 
+    fn settle(&self, individual: &[f64], batch: &Batch) {
+        if self.settings.keep == Keep::Trees {
+            return;
+        }
+        let mut lines = self.lines.write();
+        if lines
+            .as_ref()
+            .is_some_and(|lines| lines.are_of(individual, batch))
+        {
+            return;
+        }
+        // Those of before make room first.
+        *lines = None;
+        let outlook = Outlook {
+            builder: &self.builder,
+            player: Player::new(&self.genome, individual),
+            margin: (LINES_HORIZON * self.settings.temperature) as i32,
+        };
+        let cases = &self.training.cases;
+        let memory = self.settings.memory_mib << 20;
+        *lines = Some(Lines::new(outlook, individual, batch, cases, memory));
+    }
+
     fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped> {
         let player = Player::new(&self.genome, individual);
         let places = self.places(batch);
-        let mut sloped = self.likelihood(&self.training, &places, &player, true);
+        let mut sloped = self.likelihood(&places, &player, true);
         let number = places.len().max(1) as f64;
         sloped.value /= number;
         sloped
@@ -308,8 +367,8 @@ impl Fitness for Moves {
         Some(sloped)
     }
 
-    fn draw(&self, count: usize, seed: u64, generation: u64) -> Batch {
-        Batch::drawn(self.training.cases.len(), count, seed, generation)
+    fn case_count(&self) -> usize {
+        self.training.cases.len()
     }
 
     fn shown(&self, value: f64) -> String {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use shakmaty::{Color, Move};
 
+use super::exact::Line;
 use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::data::Case;
 use crate::eval::{Family, Frame, Packed, Slope, Totals, Trace, Weights, finish, trace_families};
@@ -58,7 +59,9 @@ struct Node {
 const IN_CHECK: u32 = u32::MAX;
 const MATED: u32 = u32::MAX - 1;
 const STALEMATE: u32 = u32::MAX - 2;
-const UNEVALUATED: u32 = STALEMATE;
+/// The side to move gives mate somewhere below; only where the way there is not kept.
+const MATING: u32 = u32::MAX - 3;
+const UNEVALUATED: u32 = MATING;
 
 pub struct Tree {
     /// First node of each root move, in the order of `moves_in_order`.
@@ -176,6 +179,7 @@ impl Seen<'_> {
         let mut best = match leaf {
             MATED => return (ply - MATE, leaf),
             STALEMATE => return (0, leaf),
+            MATING => return (MATE - ply, leaf),
             IN_CHECK => (-INFINITE, leaf),
             _ => (self.evaluation(leaf), leaf),
         };
@@ -256,22 +260,13 @@ impl Builder {
         }
     }
 
+    pub fn quiescence(&self) -> Quiescence {
+        self.settings
+    }
+
     /// The tree of a case; none if some count is beyond what entries can hold.
     pub fn build(&self, case: &Case) -> Option<Tree> {
-        let root = trace_families(&case.position, &self.families);
-        let mut growth = Growth {
-            builder: self,
-            root: vec![0; self.genome.columns().len()],
-            root_base: Packed::ZERO,
-            scratch: vec![0; self.genome.columns().len()],
-            nodes: Vec::with_capacity(512),
-            leaves: Vec::with_capacity(512),
-            entries: Vec::with_capacity(4096),
-            known: HashMap::new(),
-        };
-        let entered = growth.entered(&root)?;
-        growth.start_from(&root);
-        let root = entered;
+        let (mut growth, root) = Growth::begin(self, case)?;
         let in_order = moves_in_order(&case.position);
         let mut moves = Vec::with_capacity(in_order.len());
         for &m in &in_order {
@@ -280,14 +275,20 @@ impl Builder {
         }
         let place = |answer| in_order.iter().position(|m| m == answer);
         let answers = case.answers.iter().filter_map(place);
-        Some(Tree {
-            moves: moves.into(),
-            answers: answers.map(|number| number as u16).collect(),
-            nodes: growth.nodes.into(),
-            leaves: growth.leaves.into(),
-            entries: growth.entries.into(),
-            root,
-        })
+        let answers = answers.map(|number| number as u16).collect();
+        Some(growth.into_tree(root, moves, answers))
+    }
+
+    /// A tree of moves, right or not, that lead straight to the ends of their lines.
+    pub fn tree_of_lines(&self, case: &Case, lines: &[(Line, bool)]) -> Option<Tree> {
+        let (mut growth, root) = Growth::begin(self, case)?;
+        for (line, _) in lines {
+            growth.enter_line(line, !root.white_to_move)?;
+        }
+        let numbers = 0..lines.len() as u16;
+        let right = numbers.clone().filter(|&at| lines[usize::from(at)].1);
+        let moves = numbers.map(u32::from).collect();
+        Some(growth.into_tree(root, moves, right.collect()))
     }
 }
 
@@ -306,7 +307,57 @@ struct Growth<'a> {
     known: HashMap<u64, u32>,
 }
 
-impl Growth<'_> {
+impl<'a> Growth<'a> {
+    fn begin(builder: &'a Builder, case: &Case) -> Option<(Growth<'a>, Leaf)> {
+        let columns = builder.genome.columns().len();
+        let mut growth = Growth {
+            builder,
+            root: vec![0; columns],
+            root_base: Packed::ZERO,
+            scratch: vec![0; columns],
+            nodes: Vec::with_capacity(512),
+            leaves: Vec::with_capacity(512),
+            entries: Vec::with_capacity(4096),
+            known: HashMap::new(),
+        };
+        let trace = trace_families(&case.position, &builder.families);
+        let root = growth.entered(&trace)?;
+        growth.start_from(&trace);
+        Some((growth, root))
+    }
+
+    fn into_tree(self, root: Leaf, moves: Vec<u32>, answers: Box<[u16]>) -> Tree {
+        Tree {
+            moves: moves.into(),
+            answers,
+            nodes: self.nodes.into(),
+            leaves: self.leaves.into(),
+            entries: self.entries.into(),
+            root,
+        }
+    }
+
+    /// A node for a line, as if its end came right after the move that is judged.
+    fn enter_line(&mut self, line: &Line, white_to_move: bool) -> Option<()> {
+        let leaf = match &line.end {
+            None if line.score > 0 => MATED,
+            None if line.score < 0 => MATING,
+            None => STALEMATE,
+            Some(position) => {
+                let trace = trace_families(position, &self.builder.families);
+                let leaf = self.entered(&trace)?;
+                self.leaves.push(Leaf {
+                    white_to_move,
+                    ..leaf
+                });
+                self.leaves.len() as u32 - 1
+            }
+        };
+        let end = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node { end, leaf });
+        Some(())
+    }
+
     fn grow(&mut self, position: &Position, last: Move, ply: u32) -> Option<()> {
         let place = self.nodes.len();
         self.nodes.push(Node { end: 0, leaf: 0 });

@@ -93,13 +93,15 @@ impl Climber {
 
     /// One generation's steps. A fitness without a slope leaves everything where it is.
     pub fn climb(&mut self, climb: &Climb, around: &Surroundings<'_>, who: u64) {
+        let cases = around.batch();
+        around.fitness.settle(&self.genes, &cases);
         for step in 0..climb.steps as u64 {
             let number = (around.generation * climb.steps as u64 + step) << 16 | who;
             let count = match climb.batch {
                 0 => usize::MAX,
                 count => count,
             };
-            let batch = around.fitness.draw(count, around.seed, number);
+            let batch = cases.part(around.fitness.case_count(), count, around.seed, number);
             let Some(sloped) = around.fitness.slope(&self.genes, &batch) else {
                 return;
             };

@@ -119,7 +119,7 @@ fn heading(told: &Told) -> String {
     );
     card(format!("{:.1} s", last.seconds), "time");
     text.push_str("</div>");
-    if let Some(reference) = &preset.reference {
+    if let Some(reference) = preset.reference() {
         text.push_str(&reference_line(reference, &preset.fitness));
     }
     text
@@ -198,7 +198,7 @@ fn weights_section(told: &Told) -> String {
 }
 
 fn weights_table(told: &Told) -> String {
-    let reference = told.preset.reference.as_ref();
+    let reference = told.preset.reference();
     let printed = reference.map(|reference| &reference.weights);
     let printed = printed.filter(|weights| !weights.is_empty());
     let mut text = "<h2>Final weights</h2><div class=\"wide\"><table><tr><th>weight</th><th>best</th><th>mean</th><th>deviation</th><th>first mean</th><th>first deviation</th>".to_owned();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::files;
+use crate::tune::preset::Preset;
 
 pub struct Folder {
     path: PathBuf,
@@ -23,6 +24,30 @@ impl Folder {
         fs::write(&probe, "").map_err(|error| failed(path, &error))?;
         fs::remove_file(&probe).map_err(|error| failed(path, &error))?;
         Ok(folder)
+    }
+
+    /// Makes a folder of its own for a run of this preset: `runs/NAME`, with a number if that
+    /// is taken.
+    pub fn create_free(preset: &str) -> Result<Folder, RunError> {
+        Folder::create(&Folder::free(preset))
+    }
+
+    /// Where [`Folder::create_free`] would make it.
+    pub fn free(preset: &str) -> PathBuf {
+        let stem = Path::new(preset).file_stem().unwrap_or_default();
+        let name = stem.to_string_lossy().into_owned();
+        let first = PathBuf::from("runs").join(&name);
+        let numbered = (2..).map(|number| PathBuf::from("runs").join(format!("{name}-{number}")));
+        let mut places = std::iter::once(first.clone()).chain(numbered);
+        places.find(|path| !path.exists()).unwrap_or(first)
+    }
+
+    /// Writes down what the run is, so that it can be resumed.
+    pub fn write_config(&self, preset: &Preset) -> Result<(), RunError> {
+        let text = preset
+            .to_toml()
+            .map_err(|error| self.unusable("config.toml", &error.to_string()))?;
+        self.write("config.toml", &text)
     }
 
     /// An existing folder.

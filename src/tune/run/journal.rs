@@ -2,6 +2,7 @@
 
 use super::RunError;
 use super::folder::Folder;
+use crate::tune::fitness::Fitness;
 use crate::tune::genome::Genome;
 use crate::tune::methods::Individual;
 use crate::tune::statistics::mean_and_deviation;
@@ -70,6 +71,20 @@ impl Row {
             seconds,
             genes: (0..record.genes.len()).map(figures).collect(),
         }
+    }
+
+    /// The row as a line for people; the fitness knows how its values are read.
+    pub fn told(&self, last: u64, fitness: &dyn Fitness) -> String {
+        let validation = self.validation.map_or(String::new(), |value| {
+            format!("  validation {}", fitness.shown_validation(value))
+        });
+        format!(
+            "generation {}/{last}  best {}  mean {}{validation}  {:.1} s",
+            self.generation,
+            fitness.shown(self.record),
+            fitness.shown(self.mean),
+            self.seconds
+        )
     }
 
     fn fields(&self, genes: usize) -> Vec<String> {
