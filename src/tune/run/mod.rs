@@ -187,7 +187,7 @@ impl<'a> Course<'a> {
         // On other cases than before, an older figure proves nothing.
         let record = before
             .filter(|old| fitness.is_fixed() && old.individual.worth() >= best.worth())
-            .unwrap_or_else(|| Record {
+            .unwrap_or(Record {
                 generation,
                 individual: best,
             });
