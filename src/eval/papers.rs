@@ -12,7 +12,7 @@ use super::board::{
 use super::moves;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::terms::{Term, WEIGHT_COUNT, term};
+use super::terms::{Term, term};
 use crate::position::Position;
 
 #[inline(never)]
@@ -27,12 +27,9 @@ fn report_side<S: Side>(
     pawns: &PawnFacts,
     sink: &mut impl Sink,
 ) {
-    if sink.wants_term(term::legal_moves()) {
-        let legal = moves::legal_moves::<S>(position, pieces);
-        sink.add(S::COLOR, term::legal_moves(), legal);
-    }
-    // Two of the papers weigh nothing else, and play many games.
-    if !wants_more_than_legal_moves(sink) {
+    let legal = moves::legal_moves::<S>(position, pieces);
+    sink.add(S::COLOR, term::legal_moves(), legal);
+    if !sink.wants_papers_in_full() {
         return;
     }
     officers::<S>(position, pieces, sink);
@@ -43,11 +40,9 @@ fn report_side<S: Side>(
     king::<S>(position, pieces, pawns, sink);
 }
 
-fn wants_more_than_legal_moves(sink: &impl Sink) -> bool {
-    // Legal moves stand first in the last family of the list.
-    let others = term::legal_moves().index() + 1..WEIGHT_COUNT;
-    let mut others = others.filter_map(Term::from_index);
-    others.any(|term| sink.wants_term(term))
+/// Whether a term of this family needs more than counting legal moves.
+pub fn is_more_than_mobility(term: Term) -> bool {
+    term != term::legal_moves()
 }
 
 /// A piece in pawns' worth, for the sums of material about a king.

@@ -16,9 +16,9 @@ pub trait Sink {
     /// Whether the family can matter to this reading.
     fn wants(&self, family: Family) -> bool;
 
-    /// Whether one term of a wanted family can: for those that cost much to count.
+    /// Whether features of the papers can matter besides legal moves: they cost much to count.
     #[inline(always)]
-    fn wants_term(&self, _term: Term) -> bool {
+    fn wants_papers_in_full(&self) -> bool {
         true
     }
 
@@ -178,8 +178,8 @@ impl Sink for Scorer<'_> {
     }
 
     #[inline(always)]
-    fn wants_term(&self, term: Term) -> bool {
-        self.weights.packed(term) != Packed::ZERO
+    fn wants_papers_in_full(&self) -> bool {
+        self.weights.uses_papers_in_full()
     }
 
     #[inline(always)]

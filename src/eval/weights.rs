@@ -7,6 +7,7 @@
 use std::ops::{AddAssign, Mul};
 use std::sync::LazyLock;
 
+use super::papers;
 use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 
 /// A midgame and an endgame value in one word, the endgame in the upper half.
@@ -87,6 +88,8 @@ pub struct Weights {
     packed: Box<[Packed; CAPACITY]>,
     /// One bit for each family that has a value other than zero.
     families: u32,
+    /// Whether the papers' features weigh anything besides legal moves.
+    papers_in_full: bool,
 }
 
 impl Weights {
@@ -97,6 +100,7 @@ impl Weights {
             provenance: Vec::new(),
             packed: Box::new([Packed::ZERO; CAPACITY]),
             families: 0,
+            papers_in_full: false,
         }
     }
 
@@ -119,6 +123,12 @@ impl Weights {
     #[inline(always)]
     pub fn uses(&self, family: Family) -> bool {
         self.families & (1 << family as u32) != 0
+    }
+
+    /// Two of the papers weigh no feature of their own but legal moves, and play many games.
+    #[inline(always)]
+    pub fn uses_papers_in_full(&self) -> bool {
+        self.papers_in_full
     }
 
     pub fn get(&self, term: Term) -> Value {
@@ -150,8 +160,17 @@ impl Weights {
     }
 
     fn refresh_family(&mut self, family: Family) {
-        let mut lines = TERMS.iter().filter(|info| info.family == family);
-        let used = lines.any(|info| info.terms().any(|term| self.packed(term) != Packed::ZERO));
+        let lines = TERMS.iter().filter(|info| info.family == family);
+        let weighing: Vec<Term> = lines
+            .flat_map(TermInfo::terms)
+            .filter(|term| self.packed(*term) != Packed::ZERO)
+            .collect();
+        if family == Family::Papers {
+            self.papers_in_full = weighing
+                .iter()
+                .any(|term| papers::is_more_than_mobility(*term));
+        }
+        let used = !weighing.is_empty();
         let bit = 1 << family as u32;
         self.families = if used {
             self.families | bit
