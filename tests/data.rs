@@ -97,6 +97,13 @@ fn filters_choose_games_and_sides() {
             .iter()
             .all(|case| case.game % 2 == 1 && case.position.turn() == Color::Black)
     );
+    // White's rating rises by 10 from 2500 with each game; Black has 2700 throughout.
+    let opponents = Selection {
+        player: "black 1".to_owned(),
+        min_opponent: 2550,
+        ..everything()
+    };
+    assert_eq!(games(opponents), HashSet::from([5, 7]));
     let winner = Selection {
         side: Side::Winner,
         ..everything()

@@ -16,7 +16,7 @@ use super::filters::Filters;
 use super::progress::Counter;
 use crate::data::{
     self, Case, LabelCounts, LabelFile, Labelling, MentorPlan, Question, Selection, Source,
-    collect, fields, is_quiet,
+    collect, fields, is_quiet, without,
 };
 use crate::eval::Weights;
 use crate::files::write_whole;
@@ -190,7 +190,8 @@ impl Arguments {
             };
             let question = self.disturbed(Question {
                 position,
-                line: line.clone(),
+                // A score that another mentor gave is not part of the question.
+                line: without(line, &["ce", "acd"]),
             })?;
             let margin = self.quiet.unwrap_or(i32::MAX);
             let wanted = self.quiet.is_none() || is_quiet(&question.position, &weights, margin);

@@ -55,6 +55,26 @@ pub fn fields(line: &str) -> String {
     fields.join(" ")
 }
 
+/// A line without some of its operations.
+pub fn without(line: &str, codes: &[&str]) -> String {
+    let operations = line
+        .splitn(5, char::is_whitespace)
+        .nth(4)
+        .unwrap_or_default();
+    let kept = operations
+        .split_inclusive(';')
+        .map(str::trim)
+        .filter(|operation| {
+            let code = operation.split_whitespace().next();
+            code.is_some_and(|code| !codes.contains(&code))
+        });
+    let parts: Vec<_> = kept.collect();
+    [fields(line), parts.join(" ")]
+        .join(" ")
+        .trim_end()
+        .to_owned()
+}
+
 /// What follows an operation code, up to its semicolon.
 pub(super) fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
     let operations = text.splitn(5, char::is_whitespace).nth(4)?;
@@ -62,4 +82,21 @@ pub(super) fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
         let (name, operand) = operation.trim().split_once(char::is_whitespace)?;
         (name == code).then_some(operand.trim())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_found_and_taken_away() {
+        let line = "4k3/8/8/8/8/8/4P3/4K3 w - - id \"7\"; ce 135; acd 5;";
+        assert_eq!(operand(line, "ce"), Some("135"));
+        let rest = "4k3/8/8/8/8/8/4P3/4K3 w - - id \"7\";";
+        assert_eq!(without(line, &["ce", "acd"]), rest);
+        assert_eq!(
+            without("8/8/8/8/8/8/8/8 w - -", &["ce"]),
+            "8/8/8/8/8/8/8/8 w - -"
+        );
+    }
 }

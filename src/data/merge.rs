@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 
-use super::epd::{fields, operand};
+use super::epd::{fields, operand, without};
 use super::{DataError, Source, unreadable};
 
 /// Centipawns that multiply the odds of winning by e, where nothing tells better.
@@ -108,12 +108,11 @@ fn read(source: &Source) -> Result<Scores, DataError> {
         }
         let score = operand(&line, "ce").and_then(|score| score.parse().ok());
         if let Some(score) = score {
-            let unscored = line.split(" ce ").next().unwrap_or_default();
             let scored = Scored {
                 score,
                 result: result(&line),
             };
-            scores.labels.push((unscored.to_owned(), scored));
+            scores.labels.push((without(&line, &["ce", "acd"]), scored));
         }
     }
     Ok(scores)

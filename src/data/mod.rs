@@ -32,7 +32,7 @@ use thiserror::Error;
 
 use crate::position::Position;
 
-pub use epd::fields;
+pub use epd::{fields, without};
 pub use labelling::{LabelCounts, LabelError, LabelFile, Labelling, Question};
 pub use labels::{Label, Labels, collect_labels};
 pub use mentor::{Asked, Mentor, MentorError, MentorPlan};

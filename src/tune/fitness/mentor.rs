@@ -1,6 +1,6 @@
 //! Fitness `mentor`: how closely the static score follows a stronger engine's judgement.
 //!
-//! The loss is the mean absolute difference in centipawns (David-Tabibi et al.), or the mean
+//! The loss is the mean absolute difference in the mentor's centipawns (David-Tabibi et al.), or the mean
 //! squared difference of winning chances, which cares little how lost a lost position is. Each
 //! position's features are traced once; scores are exactly those of the evaluation.
 
@@ -21,7 +21,8 @@ use crate::tune::genome::{ColumnValues, Complaint, Genome};
 pub struct MentorSettings {
     pub name: String,
     pub loss: Loss,
-    /// Centipawns that multiply the odds of winning by e: the mentor's and ours.
+    /// Centipawns that multiply the odds of winning by e: the mentor's and ours. Where they are
+    /// equal, so are our centipawns and his.
     pub mentor_scale: f64,
     pub own_scale: f64,
     /// Positions drawn anew each generation; 0 takes all of them every time.
@@ -49,10 +50,15 @@ impl MentorSettings {
         }
     }
 
+    /// The mentor's centipawns in one of ours.
+    fn unit(&self) -> f64 {
+        self.mentor_scale / self.own_scale
+    }
+
     /// What a score costs beside the mentor's.
     pub fn loss(&self, own: f64, mentor: f64) -> f64 {
         match self.loss {
-            Loss::Centipawns => (own - mentor).abs(),
+            Loss::Centipawns => (own * self.unit() - mentor).abs(),
             Loss::Chance => {
                 let own = win_chance(own, self.own_scale);
                 (own - win_chance(mentor, self.mentor_scale)).powi(2)
@@ -63,7 +69,7 @@ impl MentorSettings {
     /// The derivative of the loss by our score.
     fn loss_slope(&self, own: f64, mentor: f64) -> f64 {
         match self.loss {
-            Loss::Centipawns => (own - mentor).signum(),
+            Loss::Centipawns => self.unit() * (own * self.unit() - mentor).signum(),
             Loss::Chance => {
                 let expected = win_chance(own, self.own_scale);
                 let error = expected - win_chance(mentor, self.mentor_scale);
@@ -88,7 +94,7 @@ impl MentorSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
-    /// Mean absolute difference in centipawns.
+    /// Mean absolute difference in the mentor's centipawns.
     #[default]
     Centipawns,
     /// Mean squared difference of winning chances.
