@@ -7,7 +7,7 @@
 use shakmaty::{Bitboard, Color, Role, Square, attacks};
 
 use super::attacks::Attacks;
-use super::board::{Pieces, Side, count};
+use super::board::{FILE_A, Pieces, Side, count, east, west};
 use super::sink::Sink;
 use super::squares::{self, mirror};
 use super::terms::{Term, term};
@@ -89,20 +89,21 @@ fn report_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     };
     for pawn in pieces.pawns(S::US) {
         let (file, rank) = seen(pawn);
-        for other in pieces.pawns(S::US) {
+        let own_file = Bitboard(FILE_A.0 << (pawn.to_u32() & 7));
+        let beside = west(own_file) | east(own_file);
+        for other in pieces.pawns(S::US) & beside {
             let (other_file, other_rank) = seen(other);
-            if other_file == file + 1 {
+            // Each pair once, from the left.
+            if other_file > file {
                 let place = 36 * file + 6 * rank + other_rank;
                 sink.add(S::COLOR, term::pawn_neighbours(place), 1);
             }
         }
-        for enemy in pieces.pawns(S::THEM) {
+        for enemy in pieces.pawns(S::THEM) & (own_file | beside) {
             let (enemy_file, enemy_rank) = seen(enemy);
-            if enemy_file.abs_diff(file) <= 1 {
-                let files = 3 * file + enemy_file + 1 - file;
-                let place = 36 * files + 6 * rank + enemy_rank;
-                sink.add(S::COLOR, term::pawn_encounter(place), 1);
-            }
+            let files = 3 * file + enemy_file + 1 - file;
+            let place = 36 * files + 6 * rank + enemy_rank;
+            sink.add(S::COLOR, term::pawn_encounter(place), 1);
         }
     }
 }

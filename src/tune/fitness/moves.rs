@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Searched;
+use super::likelihood::Smoothing;
 use super::lines::{Lines, Outlook, is_granted};
 use super::quiescence::{Quiescence, refutation};
 use super::tree::{Builder, Player, Tree};
@@ -32,6 +33,8 @@ pub struct MovesSettings {
     pub objective: Objective,
     /// Centipawns by which a move must be better to be e times as likely.
     pub temperature: f64,
+    /// What slopes lead up to: 0 is the likelihood's logarithm, 1 the expected count.
+    pub focus: f64,
     pub quiescence: Quiescence,
     /// Games drawn anew each generation; 0 takes all cases every time.
     pub games_per_generation: usize,
@@ -49,6 +52,7 @@ impl Default for MovesSettings {
             name: "moves".to_owned(),
             objective: Objective::Count,
             temperature: 60.0,
+            focus: 0.0,
             quiescence: Quiescence::default(),
             games_per_generation: 0,
             positions_per_generation: 0,
@@ -71,6 +75,9 @@ impl MovesSettings {
     pub fn complaint(&self) -> Option<Complaint> {
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             return Some(("temperature".to_owned(), "must be above 0".to_owned()));
+        }
+        if !(0.0..=1.0).contains(&self.focus) {
+            return Some(("focus".to_owned(), "not within 0 to 1".to_owned()));
         }
         (self.quiescence.plies > 64)
             .then(|| ("quiescence.plies".to_owned(), "more than 64".to_owned()))
@@ -227,14 +234,17 @@ impl Moves {
     /// The sum of the training cases' log-likelihoods, with its gradient if that is asked for.
     fn likelihood(&self, places: &[u32], player: &Player, sloped: bool) -> Sloped {
         let columns = self.genome.columns();
-        let temperature = self.settings.temperature;
+        let smoothing = Smoothing {
+            temperature: self.settings.temperature,
+            focus: self.settings.focus,
+        };
         let lines = self.lines.read();
         let work = |piece: &[u32]| {
             let mut value = 0.0;
             let mut gradient = vec![[0.0; 2]; if sloped { columns.len() } else { 0 }];
             for &place in piece {
                 let look =
-                    |tree: &Tree| likelihood::of_tree(tree, player, temperature, &mut gradient);
+                    |tree: &Tree| likelihood::of_tree(tree, player, smoothing, &mut gradient);
                 let seen = self.with_tree(lines.as_ref(), place as usize, look);
                 value += seen.unwrap_or(0.0);
             }
