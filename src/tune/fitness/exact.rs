@@ -1,6 +1,7 @@
 //! The reference: the search itself, on the board, with the evaluation that plays.
 //!
-//! Beside its score a move has a line: the position whose evaluation the score is.
+//! Beside its score a move has a line: the position whose evaluation the score is, and what
+//! might have been played instead without costing much.
 
 use shakmaty::{Move, MoveList};
 
@@ -8,11 +9,15 @@ use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, mo
 use crate::eval::{Weights, evaluate_uncached};
 use crate::position::Position;
 
-/// A score, and what it rests on.
+/// A position below a move that is judged: its score for the side to move, and what that
+/// rests on.
 pub struct Line {
     pub score: i32,
-    /// The position that was evaluated; none where the game is over.
-    pub end: Option<Position>,
+    pub standing: Standing,
+    /// The position, if its own evaluation is as good as the best reply, or nearly so.
+    pub evaluated: Option<Position>,
+    /// The replies that are as good as the best, or nearly so.
+    pub replies: Vec<Line>,
 }
 
 /// The scores of a position's moves, searched when they are asked for.
@@ -21,6 +26,8 @@ pub struct Searched<'a> {
     moves: MoveList,
     weights: &'a Weights,
     settings: Quiescence,
+    /// How much worse than the best a reply may be and still belong to a line.
+    slack: i32,
 }
 
 impl<'a> Searched<'a> {
@@ -30,7 +37,12 @@ impl<'a> Searched<'a> {
             moves: moves_in_order(position),
             weights,
             settings,
+            slack: 0,
         }
+    }
+
+    pub fn with_slack(self, slack: i32) -> Searched<'a> {
+        Searched { slack, ..self }
     }
 
     pub fn moves(&self) -> &MoveList {
@@ -44,48 +56,40 @@ impl<'a> Searched<'a> {
         found.map(|number| number as u16).collect()
     }
 
-    /// A move's score for whoever makes it, and what the score rests on.
+    /// What a move leads to. The bounds are those of [`Scores::score`].
     pub fn line(&self, number: usize, alpha: i32, beta: i32) -> Line {
         let m = self.moves[number];
-        let line = self.quiescence(self.position.after(m), m, 0, -beta, -alpha);
-        Line {
-            score: -line.score,
-            ..line
-        }
+        self.quiescence(self.position.after(m), m, 0, -beta, -alpha)
     }
 
-    fn quiescence(
-        &self,
-        position: Position,
-        last: Move,
-        ply: u32,
-        mut alpha: i32,
-        beta: i32,
-    ) -> Line {
+    fn quiescence(&self, position: Position, last: Move, ply: u32, alpha: i32, beta: i32) -> Line {
         let (standing, moves) = expand(&position, last, ply, self.settings);
-        let mut best = match standing {
+        let own = match standing {
             Standing::Mated => ply as i32 - MATE,
             Standing::Stalemate => 0,
             Standing::InCheck => -INFINITE,
             Standing::Quiet => evaluate_uncached(&position, self.weights),
         };
-        let mut end = None;
-        alpha = alpha.max(best);
+        let mut best = own;
+        let mut replies = Vec::new();
         for m in moves {
             if best >= beta {
                 break;
             }
-            let line = self.quiescence(position.after(m), m, ply + 1, -beta, -alpha);
-            if -line.score > best {
-                best = -line.score;
-                end = Some(line.end);
-                alpha = alpha.max(best);
+            let floor = alpha.max(best) - self.slack;
+            let reply = self.quiescence(position.after(m), m, ply + 1, -beta, -floor);
+            best = best.max(-reply.score);
+            if -reply.score > floor {
+                replies.push(reply);
             }
         }
-        let own = (standing == Standing::Quiet).then_some(position);
+        replies.retain(|reply| -reply.score >= best - self.slack);
+        let counts = standing == Standing::Quiet && own >= best - self.slack;
         Line {
             score: best,
-            end: end.unwrap_or(own),
+            standing,
+            evaluated: counts.then_some(position),
+            replies,
         }
     }
 }
@@ -96,6 +100,6 @@ impl Scores for Searched<'_> {
     }
 
     fn score(&self, number: usize, alpha: i32, beta: i32) -> i32 {
-        self.line(number, alpha, beta).score
+        -self.line(number, alpha, beta).score
     }
 }

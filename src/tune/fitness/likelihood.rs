@@ -4,10 +4,6 @@
 //! likely for each `temperature` of centipawns. The logarithm of the likelihood that he plays
 //! the master's move rises and falls smoothly with his weights, and its derivative is that of
 //! the evaluations the scores of the moves rest on.
-//!
-//! In the logarithm a position whose answer looks hopeless pulls hardest, though it is the one
-//! that will not be solved. `focus` takes that back: at 1 what is climbed is the number of
-//! answers to be expected, and a position pulls by how much of it is at stake.
 
 use super::quiescence::{INFINITE, Scores};
 use super::tree::{Player, Tree};
@@ -18,15 +14,6 @@ const HORIZON: f64 = 15.0;
 const LOWEST: f64 = -30.0;
 /// Mates are worth no more than this many centipawns here.
 pub const SCORE_LIMIT: i32 = 3_000;
-
-/// How scores become likelihoods.
-#[derive(Clone, Copy)]
-pub struct Smoothing {
-    /// Centipawns that make a move e times as likely.
-    pub temperature: f64,
-    /// From 0, the logarithm of the likelihood, to 1, the likelihood itself.
-    pub focus: f64,
-}
 
 /// The moves of a position as far as they matter, with their scores and what these rest on.
 struct Looked<'a> {
@@ -102,15 +89,9 @@ pub fn of_scores(scores: &impl Scores, answers: &[u16], temperature: f64) -> f64
     logarithm(right, all).unwrap_or(LOWEST)
 }
 
-/// The log-likelihood of the answers; its derivative by the columns, with the focus applied,
-/// is added to `gradient` unless that is empty.
-pub fn of_tree(
-    tree: &Tree,
-    player: &Player,
-    smoothing: Smoothing,
-    gradient: &mut [[f64; 2]],
-) -> f64 {
-    let temperature = smoothing.temperature;
+/// The log-likelihood of the answers; its derivative by the columns is added to `gradient`
+/// unless that is empty.
+pub fn of_tree(tree: &Tree, player: &Player, temperature: f64, gradient: &mut [[f64; 2]]) -> f64 {
     let seen = tree.seen_by(player);
     let principal = |number, alpha| seen.principal(number, alpha, INFINITE);
     let looked = Looked::at(seen.count(), tree.answers(), temperature, principal);
@@ -122,7 +103,7 @@ pub fn of_tree(
         return value;
     }
     let (mut midgame, mut endgame) = (0.0, 0.0);
-    let weight = tree.sign_of_mover() * (right / all).powf(smoothing.focus) / temperature;
+    let side = tree.sign_of_mover();
     for &(number, score, leaf) in &looked.moves {
         let Some(leaf) = leaf else { continue };
         let likely = looked.likely(score);
@@ -131,7 +112,7 @@ pub fn of_tree(
         } else {
             0.0
         };
-        let factor = weight * (among_right - likely / all);
+        let factor = side * (among_right - likely / all) / temperature;
         if factor.abs() > 1e-9 {
             let slope = seen.add_slope(leaf, factor, gradient);
             midgame += factor * slope.midgame;

@@ -2,8 +2,10 @@
 //!
 //! With all terms free a whole tree takes some 70 KiB, most of it about moves that lose a piece.
 //! Near the player's weights the score of a move rests on a single position, the end of its
-//! line. Lines keep those ends alone, in a twentieth of the memory: enough to climb a slope
-//! for some steps, and to be searched for again where the climb has led.
+//! line, or on one that is nearly as good for whoever chooses. Lines keep those alone, in a
+//! tenth of the memory: enough to climb a slope for some steps, and to be searched for again
+//! where the climb has led. Without the near ones a climb would count on replies that the
+//! opponent, as the weights change, would soon think better of.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,25 +19,25 @@ use super::tree::{Builder, Player, Tree};
 use crate::data::Case;
 
 /// Who looks at cases, and how.
-pub struct Outlook<'a> {
-    pub builder: &'a Builder,
+pub struct Outlook {
     pub player: Player,
     /// Moves this much below the best are left out.
     pub margin: i32,
+    /// Replies this much below the best are left out.
+    pub slack: i32,
 }
 
 /// The lines of many cases as one player sees them.
 pub struct Lines {
     genes: Vec<f64>,
     batch: Batch,
-    player: Player,
-    margin: i32,
+    outlook: Outlook,
     sights: Vec<Sight>,
 }
 
 /// One case as a player sees it.
 struct Sight {
-    /// Each move leading straight to the end of its line; none if there was no memory for it.
+    /// What the moves' lines are made of; none if there was no memory for it.
     tree: Option<Box<Tree>>,
     /// Whether he plays an answer.
     solved: bool,
@@ -44,7 +46,8 @@ struct Sight {
 impl Lines {
     /// Searches a batch of the cases. Trees that do not fit into `memory` are not kept.
     pub fn new(
-        outlook: Outlook<'_>,
+        builder: &Builder,
+        outlook: Outlook,
         genes: &[f64],
         batch: &Batch,
         cases: &[Case],
@@ -52,7 +55,7 @@ impl Lines {
     ) -> Lines {
         let left = AtomicUsize::new(memory);
         let see = |case: &Case| {
-            let mut sight = outlook.sight(case);
+            let mut sight = sight(builder, case, &outlook);
             sight.tree = sight.tree.take().filter(|tree| is_granted(&left, tree));
             sight
         };
@@ -66,8 +69,7 @@ impl Lines {
         Lines {
             genes: genes.to_vec(),
             batch: batch.clone(),
-            player: outlook.player,
-            margin: outlook.margin,
+            outlook,
             sights,
         }
     }
@@ -97,14 +99,8 @@ impl Lines {
         if let Some(tree) = kept.and_then(|at| self.sights[at].tree.as_ref()) {
             return Some(look(tree));
         }
-        let sight = sight(builder, case, &self.player, self.margin);
+        let sight = sight(builder, case, &self.outlook);
         sight.tree.map(|tree| look(&tree))
-    }
-}
-
-impl Outlook<'_> {
-    fn sight(&self, case: &Case) -> Sight {
-        sight(self.builder, case, &self.player, self.margin)
     }
 }
 
@@ -119,8 +115,13 @@ pub fn is_granted(left: &AtomicUsize, tree: &Tree) -> bool {
     taken.is_ok()
 }
 
-fn sight(builder: &Builder, case: &Case, player: &Player, margin: i32) -> Sight {
-    let searched = Searched::new(&case.position, &player.weights, builder.quiescence());
+fn sight(builder: &Builder, case: &Case, outlook: &Outlook) -> Sight {
+    let searched = Searched::new(
+        &case.position,
+        &outlook.player.weights,
+        builder.quiescence(),
+    )
+    .with_slack(outlook.slack);
     let answers = searched.places(&case.answers);
     let others = 0..searched.count() as u16;
     let others = others.filter(|number| !answers.contains(number));
@@ -130,16 +131,17 @@ fn sight(builder: &Builder, case: &Case, player: &Player, margin: i32) -> Sight 
     for number in answers.iter().copied().chain(others) {
         let is_answer = answers.contains(&number);
         // Below the limit all scores count as one, so they cannot be told by their margin.
-        let alpha = match best.0.min(SCORE_LIMIT) - margin {
+        let alpha = match best.0.min(SCORE_LIMIT) - outlook.margin {
             alpha if is_answer || alpha < -SCORE_LIMIT => -INFINITE,
             alpha => alpha,
         };
         let line = searched.line(usize::from(number), alpha, INFINITE);
         // Of equals the earlier is played.
-        if line.score > best.0 || line.score == best.0 && number < best.1 {
-            best = (line.score, number);
+        let score = -line.score;
+        if score > best.0 || score == best.0 && number < best.1 {
+            best = (score, number);
         }
-        if is_answer || line.score > alpha {
+        if is_answer || score > alpha {
             lines.push((line, is_answer));
         }
     }

@@ -16,7 +16,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Searched;
-use super::likelihood::Smoothing;
 use super::lines::{Lines, Outlook, is_granted};
 use super::quiescence::{Quiescence, refutation};
 use super::tree::{Builder, Player, Tree};
@@ -33,8 +32,6 @@ pub struct MovesSettings {
     pub objective: Objective,
     /// Centipawns by which a move must be better to be e times as likely.
     pub temperature: f64,
-    /// What slopes lead up to: 0 is the likelihood's logarithm, 1 the expected count.
-    pub focus: f64,
     pub quiescence: Quiescence,
     /// Games drawn anew each generation; 0 takes all cases every time.
     pub games_per_generation: usize,
@@ -52,7 +49,6 @@ impl Default for MovesSettings {
             name: "moves".to_owned(),
             objective: Objective::Count,
             temperature: 60.0,
-            focus: 0.0,
             quiescence: Quiescence::default(),
             games_per_generation: 0,
             positions_per_generation: 0,
@@ -76,9 +72,6 @@ impl MovesSettings {
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             return Some(("temperature".to_owned(), "must be above 0".to_owned()));
         }
-        if !(0.0..=1.0).contains(&self.focus) {
-            return Some(("focus".to_owned(), "not within 0 to 1".to_owned()));
-        }
         (self.quiescence.plies > 64)
             .then(|| ("quiescence.plies".to_owned(), "more than 64".to_owned()))
     }
@@ -101,7 +94,7 @@ pub enum Keep {
     /// All that any player could want to know: best for populations.
     #[default]
     Trees,
-    /// What one player saw, in a twentieth of the memory: best for climbing slopes.
+    /// What one player saw, in a tenth of the memory: best for climbing slopes.
     Lines,
 }
 
@@ -111,6 +104,8 @@ const PIECE: usize = 64;
 
 /// Moves this many temperatures below the best are left out of lines: one in 3,000 or less.
 const LINES_HORIZON: f64 = 8.0;
+/// Replies this many temperatures below the best are left out, too.
+const LINES_SLACK: f64 = 2.0;
 
 /// Cases with their trees.
 struct Shelf {
@@ -234,17 +229,14 @@ impl Moves {
     /// The sum of the training cases' log-likelihoods, with its gradient if that is asked for.
     fn likelihood(&self, places: &[u32], player: &Player, sloped: bool) -> Sloped {
         let columns = self.genome.columns();
-        let smoothing = Smoothing {
-            temperature: self.settings.temperature,
-            focus: self.settings.focus,
-        };
+        let temperature = self.settings.temperature;
         let lines = self.lines.read();
         let work = |piece: &[u32]| {
             let mut value = 0.0;
             let mut gradient = vec![[0.0; 2]; if sloped { columns.len() } else { 0 }];
             for &place in piece {
                 let look =
-                    |tree: &Tree| likelihood::of_tree(tree, player, smoothing, &mut gradient);
+                    |tree: &Tree| likelihood::of_tree(tree, player, temperature, &mut gradient);
                 let seen = self.with_tree(lines.as_ref(), place as usize, look);
                 value += seen.unwrap_or(0.0);
             }
@@ -354,14 +346,22 @@ impl Fitness for Moves {
         }
         // Those of before make room first.
         *lines = None;
+        let temperature = self.settings.temperature;
         let outlook = Outlook {
-            builder: &self.builder,
             player: Player::new(&self.genome, individual),
-            margin: (LINES_HORIZON * self.settings.temperature) as i32,
+            margin: (LINES_HORIZON * temperature) as i32,
+            slack: (LINES_SLACK * temperature) as i32,
         };
         let cases = &self.training.cases;
         let memory = self.settings.memory_mib << 20;
-        *lines = Some(Lines::new(outlook, individual, batch, cases, memory));
+        *lines = Some(Lines::new(
+            &self.builder,
+            outlook,
+            individual,
+            batch,
+            cases,
+            memory,
+        ));
     }
 
     fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped> {

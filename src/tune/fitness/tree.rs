@@ -59,9 +59,7 @@ struct Node {
 const IN_CHECK: u32 = u32::MAX;
 const MATED: u32 = u32::MAX - 1;
 const STALEMATE: u32 = u32::MAX - 2;
-/// The side to move gives mate somewhere below; only where the way there is not kept.
-const MATING: u32 = u32::MAX - 3;
-const UNEVALUATED: u32 = MATING;
+const UNEVALUATED: u32 = STALEMATE;
 
 pub struct Tree {
     /// First node of each root move, in the order of `moves_in_order`.
@@ -179,7 +177,6 @@ impl Seen<'_> {
         let mut best = match leaf {
             MATED => return (ply - MATE, leaf),
             STALEMATE => return (0, leaf),
-            MATING => return (MATE - ply, leaf),
             IN_CHECK => (-INFINITE, leaf),
             _ => (self.evaluation(leaf), leaf),
         };
@@ -279,15 +276,15 @@ impl Builder {
         Some(growth.into_tree(root, moves, answers))
     }
 
-    /// A tree of moves, right or not, that lead straight to the ends of their lines.
+    /// A tree of moves, right or not, that holds their lines and nothing else.
     pub fn tree_of_lines(&self, case: &Case, lines: &[(Line, bool)]) -> Option<Tree> {
         let (mut growth, root) = Growth::begin(self, case)?;
+        let mut moves = Vec::with_capacity(lines.len());
         for (line, _) in lines {
-            growth.enter_line(line, !root.white_to_move)?;
+            moves.push(growth.nodes.len() as u32);
+            growth.enter_line(line)?;
         }
-        let numbers = 0..lines.len() as u16;
-        let right = numbers.clone().filter(|&at| lines[usize::from(at)].1);
-        let moves = numbers.map(u32::from).collect();
+        let right = (0..lines.len() as u16).filter(|&at| lines[usize::from(at)].1);
         Some(growth.into_tree(root, moves, right.collect()))
     }
 }
@@ -337,24 +334,20 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// A node for a line, as if its end came right after the move that is judged.
-    fn enter_line(&mut self, line: &Line, white_to_move: bool) -> Option<()> {
-        let leaf = match &line.end {
-            None if line.score > 0 => MATED,
-            None if line.score < 0 => MATING,
-            None => STALEMATE,
-            Some(position) => {
-                let trace = trace_families(position, &self.builder.families);
-                let leaf = self.entered(&trace)?;
-                self.leaves.push(Leaf {
-                    white_to_move,
-                    ..leaf
-                });
-                self.leaves.len() as u32 - 1
-            }
+    fn enter_line(&mut self, line: &Line) -> Option<()> {
+        let leaf = match (&line.evaluated, line.standing) {
+            (Some(position), _) => self.leaf(position)?,
+            (None, Standing::Mated) => MATED,
+            (None, Standing::Stalemate) => STALEMATE,
+            // An evaluation far below the best reply is as good as none.
+            (None, Standing::InCheck | Standing::Quiet) => IN_CHECK,
         };
-        let end = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { end, leaf });
+        let place = self.nodes.len();
+        self.nodes.push(Node { end: 0, leaf });
+        for reply in &line.replies {
+            self.enter_line(reply)?;
+        }
+        self.nodes[place].end = u32::try_from(self.nodes.len()).ok()?;
         Some(())
     }
 
