@@ -373,7 +373,9 @@ fn a_disk_that_fills_up_is_one_clear_error_and_loses_nothing() {
 #[test]
 fn runs_and_sweeps_print_a_table_and_compare() {
     let desk = Desk::with_method(METHODS[0]);
-    let output = desk.tune("many", &["--runs", "3", "--sweep", "method.history=0,20"]);
+    let sweep = ["--sweep", "method.history=0,20"];
+    let set = ["--set", "run.generations=5"];
+    let output = desk.tune("many", &[&["--runs", "3"], &sweep[..], &set].concat());
     assert_success(&output);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(text.matches("<- median").count(), 2, "{text}");
@@ -559,6 +561,8 @@ fn bad_files_and_folders_are_refused() {
     assert_refused(&run(&["tune", "--resume", "nowhere"]), &["nowhere"]);
     let sweep = ["tune", "small.toml", "--sweep", "method.histroy=1,2"];
     assert_refused(&run(&sweep), &["method.histroy"]);
+    let set = ["tune", "small.toml", "--set", "run.generations=no"];
+    assert_refused(&run(&set), &["run.generations"]);
     assert_success(&desk.tune("out", &[]));
     assert_refused(&desk.tune("out", &[]), &["--resume"]);
     std::fs::write(desk.path("out/checkpoint"), "generation = 3\n[best").unwrap();

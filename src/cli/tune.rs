@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Repeat with this many seeds and print the table.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     runs: u64,
+    /// Another value for a key of the preset.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Repeat with a key of the preset set to each of these values.
     #[arg(long, value_name = "KEY=A,B,…")]
     sweep: Vec<String>,
@@ -36,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with a run that was broken off.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "games", "seed", "runs", "sweep", "out"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "games", "seed", "runs", "set", "sweep", "out"])]
     resume: Option<PathBuf>,
     /// Folder of a run whose last population this one goes on from (coevolution).
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
@@ -135,24 +138,25 @@ impl Arguments {
         let (file, text) = Preset::text(&self.preset)?;
         let mut combinations: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for sweep in &self.sweep {
-            let (key, values) = sweep
-                .split_once('=')
-                .with_context(|| format!("--sweep {sweep}: not of the form KEY=A,B"))?;
+            let (key, values) = key_and_value("--sweep", sweep)?;
             let grown = combinations.iter().flat_map(|earlier| {
-                split_values(values).into_iter().map(|value| {
+                split_values(&values).into_iter().map(|value| {
                     let mut changes = earlier.clone();
-                    changes.push((key.trim().to_owned(), value));
+                    changes.push((key.clone(), value));
                     changes
                 })
             });
             combinations = grown.collect();
         }
+        let set = self.set.iter().map(|text| key_and_value("--set", text));
+        let set = set.collect::<anyhow::Result<Vec<_>>>()?;
         let variant = |changes: &Vec<(String, String)>| {
             let from = self.from.iter().map(|folder| {
                 let folder = toml::Value::String(folder.display().to_string());
                 ("method.from".to_owned(), folder.to_string())
             });
-            let all: Vec<_> = from.chain(changes.iter().cloned()).collect();
+            let set = set.iter().chain(changes).cloned();
+            let all: Vec<_> = from.chain(set).collect();
             let mut preset = Preset::parse_with(&text, &file, &all)?;
             if !self.games.is_empty() {
                 let names = self.games.iter().map(|path| path.display().to_string());
@@ -248,6 +252,13 @@ impl Session {
         self.folders.push(folder.path().to_owned());
         Ok(outcome)
     }
+}
+
+fn key_and_value(option: &str, text: &str) -> anyhow::Result<(String, String)> {
+    let (key, value) = text
+        .split_once('=')
+        .with_context(|| format!("{option} {text}: not of the form KEY=VALUE"))?;
+    Ok((key.trim().to_owned(), value.to_owned()))
 }
 
 /// Commas between values, but not those inside brackets.
