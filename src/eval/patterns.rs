@@ -12,6 +12,9 @@ use super::sink::Sink;
 use super::squares::{self, mirror};
 use super::terms::{Term, term};
 
+/// A table's accessor.
+type Table = fn(usize) -> Term;
+
 /// Reports side `S`; `turn` is whose move it is.
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sink: &mut impl Sink) {
@@ -53,7 +56,7 @@ fn report_meetings<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sin
 /// Who bears on the squares around the kings.
 #[inline(always)]
 fn report_zones<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
-    let tables: [(Square, fn(usize) -> Term); 2] = [
+    let tables: [(Square, Table); 2] = [
         (pieces.king[S::THEM], term::zone_attack),
         (pieces.king[S::US], term::zone_guard),
     ];
@@ -132,7 +135,6 @@ fn report_looks_through<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
 /// Where each piece stands as seen from both kings.
 #[inline(always)]
 fn report_places<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
-    type Table = fn(usize) -> Term;
     let tables: [(Role, Table, Table); 5] = [
         (
             Role::Pawn,
