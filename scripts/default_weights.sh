@@ -25,13 +25,13 @@ label() {
 
 hand_set=$home/weights/hand-set.toml
 [ -e wild.epd ] || "$finch" selfplay --weights "$hand_set" --seed 1 --depth 3 --blunders 0.11 \
-    --positions 300000 --out wild.epd
+    --positions 150000 --out wild.epd
 [ -e sound.epd ] || "$finch" selfplay --weights "$hand_set" --seed 2 --depth 4 --blunders 0.05 \
-    --positions 200000 --out sound.epd
+    --positions 120000 --out sound.epd
 label wild.epd --out wild-labels.epd
 label sound.epd --out sound-labels.epd
 for plies in 0 1 2; do
-    label "$home/tuning/games/stockfish.pgn.zst" --per-game 25 --random-plies $plies --seed 1$plies \
+    label "$home/tuning/games/stockfish.pgn.zst" --per-game 60 --random-plies $plies --seed 1$plies \
         --out games-$plies.epd
 done
 "$finch" tune "$home/tuning/default.toml" --set genome.base="$hand_set" --out run \
