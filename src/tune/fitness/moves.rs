@@ -104,8 +104,9 @@ const PIECE: usize = 64;
 
 /// Moves this many temperatures below the best are left out of lines: one in 3,000 or less.
 const LINES_HORIZON: f64 = 8.0;
-/// Replies this many temperatures below the best are left out, too.
-const LINES_SLACK: f64 = 2.0;
+/// Replies this many temperatures below the best are left out, too: more would double the
+/// memory.
+const LINES_SLACK: f64 = 0.5;
 
 /// Cases with their trees.
 struct Shelf {
