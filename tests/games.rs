@@ -233,7 +233,7 @@ fn a_killed_run_of_games_goes_on_to_the_same_weights() {
 fn averages_stand_beside_the_papers_and_rivals_are_met() {
     let text = small("", PAIRED[0]).replace("closing_games = 0", "closing_games = 2");
     let more = "[run.rivals.Nobody]\nknight = 0\nqueen = 0\n\
-                [reference.weights]\nknight = 3.22\n[reference.deviations]\nknight = 0.28\n";
+                [[reference]]\n[reference.weights]\nknight = 3.22\n[reference.deviations]\nknight = 0.28\n";
     let desk = Desk::new(&format!("{text}{more}"));
     let output = desk.tune("out", &[]);
     assert_success(&output);
