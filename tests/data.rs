@@ -123,6 +123,11 @@ fn openings_forced_moves_and_repeats_are_left_out() {
         skip_moves: 10,
         ..everything()
     };
+    let first = Selection {
+        first_moves: 3,
+        ..everything()
+    };
+    assert!(read(&text, &first).training.iter().all(|case| case.ply < 6));
     assert!(
         read(&text, &skip)
             .training

@@ -96,6 +96,7 @@ fn players_are_recognised_with_a_confidence_that_holds() {
                 "mobile.toml",
                 "Pusher=pusher.toml",
             ])
+            .args(["--first-moves", "0"])
             .args(more)
             .output()
             .unwrap();

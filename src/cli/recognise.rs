@@ -31,6 +31,10 @@ pub struct Arguments {
     /// Moves at the start of each game that do not count.
     #[arg(long, default_value_t = 0)]
     skip_moves: u32,
+    /// Moves after so many of a game do not count, 0 for all; as in the preset the clones are
+    /// from.
+    #[arg(long, default_value_t = 12)]
+    first_moves: u32,
     /// Centipawns that make a move e times as likely.
     #[arg(long, default_value_t = 60.0)]
     temperature: f64,
@@ -100,6 +104,7 @@ impl Arguments {
     ) -> Result<(Vec<GameRecord>, Vec<Witness>)> {
         let selection = Selection {
             skip_moves: self.skip_moves,
+            first_moves: self.first_moves,
             ..self.filters.selection()
         };
         let sources: Vec<_> = files.iter().map(Source::file).collect();

@@ -178,7 +178,7 @@ impl<'a> Sampler<'a> {
         for (ply, &played) in game.moves.iter().enumerate() {
             if chosen.as_ref().is_none_or(|chosen| chosen.contains(&ply))
                 && self.selection.wants_side(game, position.turn())
-                && ply >= 2 * self.selection.skip_moves as usize
+                && self.selection.wants_ply(ply)
             {
                 self.offer(&position, || vec![played], number, ply, game.outcome);
             }
@@ -202,7 +202,7 @@ impl<'a> Sampler<'a> {
         let mut plies = Vec::new();
         for (ply, &played) in game.moves.iter().enumerate() {
             use shakmaty::Position as _;
-            if ply >= 2 * self.selection.skip_moves as usize
+            if self.selection.wants_ply(ply)
                 && self.selection.wants_side(game, turn.turn())
                 && (self.selection.forced || turn.legal_moves().len() > 1)
             {

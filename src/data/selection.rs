@@ -27,6 +27,8 @@ pub struct Selection {
     pub max_games: usize,
     /// Moves at the start of each game that do not count (a move is one of each side).
     pub skip_moves: u32,
+    /// Moves after so many of a game do not count.
+    pub first_moves: u32,
     /// Positions taken from one game; 1 is the papers' "one position a game".
     pub per_game: usize,
     /// A position that occurs again does not count again.
@@ -57,6 +59,7 @@ impl Default for Selection {
             to: Date::default(),
             max_games: 0,
             skip_moves: 0,
+            first_moves: 0,
             per_game: 0,
             distinct: true,
             forced: false,
@@ -132,6 +135,12 @@ impl Selection {
             return Some("another date");
         }
         None
+    }
+
+    /// Whether a move so far into a game counts.
+    pub fn wants_ply(&self, ply: usize) -> bool {
+        let number = (ply / 2) as u32;
+        number >= self.skip_moves && (self.first_moves == 0 || number < self.first_moves)
     }
 
     /// Whether the moves of `color` count in this game.

@@ -4,7 +4,8 @@
 //! better moves more often. The evidence for a clone is the sum of the logarithms over one side's
 //! moves in a game. Clones are poor likenesses and one player's moves depend on each other, so
 //! the bare posterior is far too sure of itself; and a clone that plays well all round would claim
-//! everybody's games. A [`Calibration`] on games whose players are known finds how far the
+//! everybody's games. Most of what tells masters apart are the openings they like: later they all
+//! look for the best move. A [`Calibration`] on games whose players are known finds how far the
 //! evidence can be trusted and how much each clone must give away for each move (logistic
 //! regression), and the posterior is then a confidence that holds.
 
@@ -50,7 +51,8 @@ pub struct Witness {
     pub evidence: Vec<f64>,
 }
 
-/// Hears both sides of every game, or only those that `wanted` says.
+/// Hears both sides of every game as far as the selection wants them, or only those whose players
+/// are known.
 pub fn witnesses(
     games: &[GameRecord],
     clones: &[Likeness],
@@ -76,17 +78,23 @@ pub fn witnesses(
             moves: 0,
             evidence: vec![0.0; clones.len()],
         };
-        witness.listen(game, clones, manner, 2 * selection.skip_moves as usize);
+        witness.listen(game, clones, manner, selection);
         (witness.moves > 0).then_some(witness)
     };
     sides.par_iter().filter_map(hear).collect()
 }
 
 impl Witness {
-    fn listen(&mut self, game: &GameRecord, clones: &[Likeness], manner: Manner, skipped: usize) {
+    fn listen(
+        &mut self,
+        game: &GameRecord,
+        clones: &[Likeness],
+        manner: Manner,
+        selection: &Selection,
+    ) {
         let mut position = Position::from_chess(game.start.clone());
         for (ply, &played) in game.moves.iter().enumerate() {
-            let counts = ply >= skipped && position.turn() == self.color;
+            let counts = selection.wants_ply(ply) && position.turn() == self.color;
             if counts && movegen::legal_moves(&position).len() > 1 {
                 self.moves += 1;
                 for (sum, clone) in self.evidence.iter_mut().zip(clones) {
