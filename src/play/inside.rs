@@ -25,7 +25,6 @@ pub struct Inside {
     weights: Arc<Weights>,
     table: Table,
     memory: Memory,
-    control: Control,
 }
 
 impl Inside {
@@ -34,7 +33,6 @@ impl Inside {
         Ok(Inside {
             table: Table::new(hash)?,
             memory: Memory::new(weights.clone()),
-            control: Control::new(1),
             weights,
         })
     }
@@ -46,15 +44,9 @@ impl Inside {
 
     fn search(&mut self, request: &Request) -> Outcome {
         self.table.next_search();
-        Search::new(
-            request,
-            &self.table,
-            &self.control,
-            &Silent,
-            &mut self.memory,
-            0,
-        )
-        .run()
+        // One of its own: what stopped the last search must not stop this one.
+        let control = Control::new(1);
+        Search::new(request, &self.table, &control, &Silent, &mut self.memory, 0).run()
     }
 }
 
@@ -106,5 +98,35 @@ fn limits(budget: &Budget, mover: Color) -> Limits {
         increment: *budget.increment.get(mover),
         moves_to_go: budget.moves_to_go,
         ..Limits::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::pace::{Clocks, Pace};
+    use crate::position::Game;
+    use shakmaty::ByColor;
+
+    #[test]
+    fn running_out_of_time_once_does_not_cut_later_moves_short() {
+        let mut player = Inside::new(Arc::new(Weights::default()), 1).unwrap();
+        let game = Game::default();
+        let situation = Situation {
+            start: game.position(),
+            game: &game,
+            moves: &[],
+        };
+        let mut think = |pace: Pace| {
+            let clocks = Clocks::new(ByColor::new_with(|_| pace), Duration::ZERO);
+            player
+                .think(&situation, &clocks.budget(Color::White))
+                .unwrap()
+        };
+        think(Pace {
+            move_time: Some(Duration::from_millis(30)),
+            ..Pace::default()
+        });
+        assert_eq!(think(Pace::nodes(5_000)).nodes, 5_000);
     }
 }
