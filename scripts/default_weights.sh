@@ -1,38 +1,47 @@
 #!/bin/sh
-# Makes weights/default.toml anew: positions from Finch's own quick games and from the built-in games,
-# as they were played and after one and two random moves, scored by Stockfish; then all weights are
-# fitted to those scores, beginning with the hand-set ones.
+# Makes weights/default.toml anew: positions from masters' games, as they were played and after one
+# and two random moves, and from Finch's own quick games, scored by Stockfish; all weights are
+# fitted to those scores, beginning with the hand-set ones. The result plays the games for a second
+# set of own positions, and all is fitted once more.
 #
-#   scripts/default_weights.sh FOLDER
+#   scripts/default_weights.sh FOLDER GAMES.pgn
 #
 # The folder keeps everything; called again after a break, the script goes on where it stopped. Takes
 # about half an hour on two cores. FINCH and STOCKFISH may be set.
 set -eu
 
-if [ $# -ne 1 ]; then
-    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+if [ $# -ne 2 ]; then
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 1
 fi
 home=$(cd "$(dirname "$0")/.." && pwd)
 finch=${FINCH:-$home/target/release/finch}
 stockfish=${STOCKFISH:-$(PATH=$PATH:/usr/games command -v stockfish)}
+games=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+hand_set=$home/weights/hand-set.toml
 mkdir -p "$1"
 cd "$1"
 
 label() {
-    "$finch" label --engine "$stockfish" --depth 5 --quiet-move --skip-moves 0 "$@"
+    "$finch" label --engine "$stockfish" --quiet-move "$@"
 }
 
-hand_set=$home/weights/hand-set.toml
-[ -e wild.epd ] || "$finch" selfplay --weights "$hand_set" --seed 1 --depth 3 --blunders 0.11 \
-    --positions 150000 --out wild.epd
-[ -e sound.epd ] || "$finch" selfplay --weights "$hand_set" --seed 2 --depth 4 --blunders 0.05 \
-    --positions 120000 --out sound.epd
-label wild.epd --out wild-labels.epd
-label sound.epd --out sound-labels.epd
+fit() {
+    out=$1
+    shift
+    [ -e "$out/best.toml" ] || "$finch" tune "$home/tuning/default.toml" \
+        --set genome.base="$hand_set" --out "$out" --games "$@"
+}
+
+[ -e wild.epd ] || "$finch" selfplay --weights "$hand_set" --positions 320000 --out wild.epd
+label wild.epd --depth 5 --out wild-labels.epd
 for plies in 0 1 2; do
-    label "$home/tuning/games/stockfish.pgn.zst" --per-game 60 --random-plies $plies --seed 1$plies \
-        --out games-$plies.epd
+    label "$games" --per-game 8 --random-plies $plies --seed 1$plies --depth 5 --out games-$plies.epd
 done
-"$finch" tune "$home/tuning/default.toml" --set genome.base="$hand_set" --out run \
-    --games wild-labels.epd sound-labels.epd games-0.epd games-1.epd games-2.epd
+fit first games-0.epd games-1.epd games-2.epd wild-labels.epd
+
+[ -e sound.epd ] || "$finch" selfplay --weights first/best.toml --depth 4 --blunders 0.05 \
+    --positions 200000 --seed 77 --out sound.epd
+label sound.epd --depth 6 --out sound-labels.epd
+fit second games-0.epd games-1.epd games-2.epd sound-labels.epd wild-labels.epd
+echo "weights: $PWD/second/best.toml"
