@@ -332,9 +332,15 @@ fn an_engine_that_crashes_in_the_middle_of_a_game_loses_it() {
     fs::write(&file, format!("{feeder} | \"{FINCH}\"\n")).unwrap();
     let player = format!("cmd=sh args={} name=bad patience=5", file.display());
     let pgn = path(&directory, "games.pgn");
+    // From the start of the game nobody is mated so soon.
+    let start = path(&directory, "start.epd");
+    let beginning = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n";
+    fs::write(&start, beginning).unwrap();
     let output = succeed(&[
         "weights=default name=finch",
         &player,
+        "--openings",
+        &start,
         "--games",
         "2",
         "--depth",
