@@ -127,6 +127,6 @@ mod tests {
             move_time: Some(Duration::from_millis(30)),
             ..Pace::default()
         });
-        assert_eq!(think(Pace::nodes(5_000)).nodes, 5_000);
+        assert!(think(Pace::nodes(5_000)).nodes >= 5_000);
     }
 }
