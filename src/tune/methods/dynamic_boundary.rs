@@ -11,7 +11,6 @@ use super::pairing::{Population, Seed, complaint_about_seeds, play_generation, s
 use super::succession::Verdicts;
 use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
 use crate::play::game::Verdict;
-use crate::random::{Purpose, stream};
 use crate::tune::genome::{Gene, Genome};
 use crate::tune::operators::polynomial;
 
@@ -179,13 +178,11 @@ impl Steps for DynamicBoundary {
     fn advance(&mut self, around: &Surroundings<'_>) {
         let Evolving { settings, state } = self;
         let population = &mut state.population;
-        let (seed, generation, genome) = (around.seed, around.generation, around.genome);
         play_generation(
             population,
             around,
-            |number, places, population, verdicts| {
-                let mut random = stream(seed, Purpose::Variation, generation, number as u64);
-                settings.settle(places, population, verdicts, genome, &mut random);
+            |places, population, verdicts, random| {
+                settings.settle(places, population, verdicts, around.genome, random);
             },
         );
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::succession::{Contest, Verdicts, play_in_turn};
@@ -43,12 +44,12 @@ pub fn seeded_population(seeds: &[Seed], size: usize, around: &Surroundings<'_>)
     Population { population }
 }
 
-/// Each member in turn meets one drawn from those after it; `settle` changes the two. The
-/// fitness of a place is then its share of the points.
+/// Each member in turn meets one drawn from those after it; `settle` changes the two, with a
+/// random stream of the contest's own. The fitness of a place is then its share of the points.
 pub fn play_generation(
     population: &mut [Individual],
     around: &Surroundings<'_>,
-    mut settle: impl FnMut(usize, [usize; 2], &mut [Individual], Verdicts),
+    settle: impl Fn([usize; 2], &mut [Individual], Verdicts, &mut ChaCha8Rng),
 ) {
     let Some(arena) = around.fitness.arena() else {
         return;
@@ -70,7 +71,9 @@ pub fn play_generation(
                     half_points[place][1] += 2;
                 }
             }
-            settle(number, places, population, verdicts);
+            let purpose = Purpose::Variation;
+            let mut random = stream(around.seed, purpose, around.generation, number as u64);
+            settle(places, population, verdicts, &mut random);
         },
     );
     log::info!(

@@ -161,13 +161,11 @@ impl Steps for PopulationDynamics {
     fn advance(&mut self, around: &Surroundings<'_>) {
         let Evolving { settings, state } = self;
         let population = &mut state.population;
-        let (seed, generation, genome) = (around.seed, around.generation, around.genome);
         play_generation(
             population,
             around,
-            |number, places, population, verdicts| {
-                let mut random = stream(seed, Purpose::Variation, generation, number as u64);
-                settings.settle(places, population, verdicts, genome, &mut random);
+            |places, population, verdicts, random| {
+                settings.settle(places, population, verdicts, around.genome, random);
             },
         );
         settings.stir(population, around);

@@ -136,6 +136,10 @@ fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
     figure("mean at last", reference.mean_last);
     figure("validation", reference.validation);
     figures.extend(reference.seconds.map(|seconds| format!("{seconds:.0} s")));
+    if figures.is_empty() {
+        // Its weights stand in the table below.
+        return format!("<p>The paper: {}.</p>", escaped(&reference.source));
+    }
     format!(
         "<p>The paper reports: {} ({}).</p>",
         figures.join(", "),
@@ -158,8 +162,20 @@ fn fitness_section(told: &Told) -> String {
         format: &|value| told.shown(value),
         labelled: true,
     };
+    let words = match (
+        told.preset.method.pairs_individuals(),
+        told.last().validation,
+    ) {
+        (true, _) => {
+            "Shares of the points in games of the generation: what counts is who replaces whom, not a number that rises."
+        }
+        (false, Some(_)) => {
+            "The best individual so far, the mean of the population, and the best on positions from games it never saw."
+        }
+        (false, None) => "The best individual so far and the mean of the population.",
+    };
     format!(
-        "<h2>Fitness</h2><p>The best individual so far, the mean of the population, and the best on positions from games it never saw.</p><figure>{}</figure>",
+        "<h2>Fitness</h2><p>{words}</p><figure>{}</figure>",
         chart.svg()
     )
 }
