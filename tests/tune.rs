@@ -411,6 +411,32 @@ fn weights_are_measured_on_games() {
 }
 
 #[test]
+fn weights_are_measured_on_games_that_were_set_aside_or_filtered() {
+    let desk = Desk::with_method(METHODS[0]);
+    let count = |more: &[&str]| -> usize {
+        let mut arguments = vec!["fitness", "moves", "--games", "games.pgn"];
+        arguments.extend(["--positions", "100000"]);
+        arguments.extend(more);
+        let output = desk.command(&arguments).output().unwrap();
+        assert_success(&output);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (_, after) = text.split_once(" of ").expect(&text);
+        after.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let all = count(&[]);
+    let [third, half, white] =
+        [&["--held-out=0.3"], &["--held-out"], &["--side=white"]].map(|m| count(m));
+    assert!(
+        0 < third && third < half && half < all,
+        "{third} {half} {all}"
+    );
+    assert!(0 < white && white < all, "{white} {all}");
+    let refused = desk.command(&["fitness", "moves", "--held-out=1"]).output();
+    let refused = String::from_utf8(refused.unwrap().stderr).unwrap();
+    assert!(refused.contains("not a share between 0 and 1"), "{refused}");
+}
+
+#[test]
 fn an_engine_is_measured_on_games() {
     let desk = Desk::with_method(METHODS[0]);
     let mut arguments = vec!["fitness", "moves", "--games", "games.pgn"];

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use shakmaty::ByColor;
 
+use super::filters::Filters;
 use crate::data::{self, Case, Label, Selection, Source};
 use crate::eval::{Weights, evaluate_uncached};
 use crate::play::Pace;
@@ -41,9 +42,12 @@ pub struct Arguments {
     /// Moves at the start of each game that do not count.
     #[arg(long, default_value_t = 0)]
     skip_moves: u32,
-    /// For mentor: only the half of the games that presets set aside for validation.
-    #[arg(long)]
-    held_out: bool,
+    /// Only games that a preset with this validation_share and the same data.seed sets aside;
+    /// half of them without a value.
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5", value_parser = share)]
+    held_out: Option<f64>,
+    #[command(flatten)]
+    filters: Filters,
     /// Plies of quiescence in which checks are tried.
     #[arg(long, default_value_t = Quiescence::default().checks)]
     checks: u32,
@@ -63,9 +67,6 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: u32,
 }
-
-/// The share of games that presets learning from labels set aside.
-const HELD_OUT: f64 = 0.5;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
@@ -96,18 +97,12 @@ impl Arguments {
 
     fn measure_scores(&self) -> anyhow::Result<()> {
         let all = self.all_weights()?;
-        let selection = Selection {
-            positions: self.positions,
-            validation: self.positions,
-            validation_share: if self.held_out { HELD_OUT } else { 0.0 },
-            seed: self.seed,
-            ..Selection::default()
-        };
-        let labels = data::collect_labels(&self.sources(built_in_labels), &selection)?;
+        let sources = self.sources(built_in_labels);
+        let labels = data::collect_labels(&sources, &self.selection())?;
         println!("{}", labels.tally.summary());
         let labels = match self.held_out {
-            true => labels.validation,
-            false => labels.training,
+            Some(_) => labels.validation,
+            None => labels.training,
         };
         for (name, weights) in all {
             print_scores(&name, &labels, &weights);
@@ -134,16 +129,30 @@ impl Arguments {
     }
 
     fn cases(&self) -> anyhow::Result<Vec<Case>> {
-        let selection = Selection {
-            positions: self.positions,
-            validation: 0,
+        let sources = self.sources(built_in_games);
+        let collection = data::collect(&sources, &self.selection())?;
+        println!("{}", collection.tally.summary());
+        Ok(match self.held_out {
+            Some(_) => collection.validation,
+            None => collection.training,
+        })
+    }
+
+    /// What is asked for; of the games that are not held out everything, so that no position
+    /// of theirs counts as new.
+    fn selection(&self) -> Selection {
+        let (positions, validation) = match self.held_out {
+            Some(_) => (0, self.positions),
+            None => (self.positions, 0),
+        };
+        Selection {
+            positions,
+            validation,
+            validation_share: self.held_out.unwrap_or(0.0),
             seed: self.seed,
             skip_moves: self.skip_moves,
-            ..Selection::default()
-        };
-        let collection = data::collect(&self.sources(built_in_games), &selection)?;
-        println!("{}", collection.tally.summary());
-        Ok(collection.training)
+            ..self.filters.selection()
+        }
     }
 
     fn sources(&self, built_in: fn() -> Source) -> Vec<Source> {
@@ -197,6 +206,13 @@ impl Arguments {
         };
         cases.par_iter().filter(solves).count()
     }
+}
+
+/// A share of the games that leaves some on either side.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok();
+    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "not a share between 0 and 1".to_owned())
 }
 
 /// The share with its standard error.
