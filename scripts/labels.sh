@@ -15,6 +15,8 @@ OPTION=${OPTION:-Use NNUE=false}
 DEPTH=${DEPTH:-2}
 POSITIONS=${POSITIONS:-18000}
 PER_GAME=${PER_GAME:-20}
+# The labels were made when there were so many games; the others came later, behind these.
+MAX_GAMES=${MAX_GAMES:-1033}
 here=$(cd "$(dirname "$0")/.." && pwd)
 GAMES=${GAMES:-$here/tuning/games/stockfish.pgn.zst}
 OUT=${OUT:-$here/tuning/labels/stockfish.epd.zst}
@@ -23,8 +25,10 @@ OUT=${OUT:-$here/tuning/labels/stockfish.epd.zst}
 PATH=$PATH:/usr/games
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$FINCH" label "$GAMES" --positions "$POSITIONS" --per-game "$PER_GAME" --quiet --max-score 500 \
-    --engine "$ENGINE" --option "$OPTION" --option Hash=1 --depth "$DEPTH" --fresh --out "$work/labels.epd"
+# Which positions are quiet, weights tell; the hand-set ones do not change.
+"$FINCH" --weights "$here/weights/hand-set.toml" label "$GAMES" --max-games "$MAX_GAMES" --positions "$POSITIONS" --per-game "$PER_GAME" \
+    --quiet --max-score 500 --engine "$ENGINE" --option "$OPTION" --option Hash=1 --depth "$DEPTH" \
+    --fresh --out "$work/labels.epd"
 # Several processes finish in any order; the file has one.
 { head -n 1 "$work/labels.epd"; tail -n +2 "$work/labels.epd" | LC_ALL=C sort; } > "$work/sorted.epd"
 zstd -q -19 -f "$work/sorted.epd" -o "$work/labels.epd.zst"
