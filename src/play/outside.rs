@@ -44,6 +44,8 @@ struct Process {
     lines: Receiver<Line>,
     /// What it calls itself.
     name: String,
+    /// How castling was last said to be written.
+    mode: CastlingMode,
 }
 
 impl Process {
@@ -77,6 +79,7 @@ impl Process {
             input,
             lines,
             name: engine.command.clone(),
+            mode: CastlingMode::Standard,
         };
         process.shake_hands(engine)?;
         Ok(process)
@@ -94,6 +97,16 @@ impl Process {
     fn is_ready(&mut self, patience: Duration) -> Result<(), Fault> {
         self.say("isready")?;
         self.wait_for("readyok", patience)
+    }
+
+    /// Engines keep the mode until told otherwise.
+    fn write_castling_as(&mut self, mode: CastlingMode) -> Result<(), Fault> {
+        if self.mode != mode {
+            self.mode = mode;
+            let on = mode == CastlingMode::Chess960;
+            self.say(&format!("setoption name UCI_Chess960 value {on}"))?;
+        }
+        Ok(())
     }
 
     fn say(&mut self, text: &str) -> Result<(), Fault> {
@@ -200,6 +213,8 @@ impl Outside {
             start: position,
             moves: &[],
         };
+        let process = self.process.as_mut().ok_or_else(gone)?;
+        process.write_castling_as(position.castles().mode())?;
         let both = ByColor::new_with(|_| pace);
         let budget = Clocks::new(both, Duration::ZERO).budget(position.turn());
         self.think(&situation, &budget)
@@ -209,9 +224,7 @@ impl Outside {
         let patience = self.engine.patience;
         self.start()?;
         let process = self.process.as_mut().ok_or_else(gone)?;
-        if start.castles().mode() == CastlingMode::Chess960 {
-            process.say("setoption name UCI_Chess960 value true")?;
-        }
+        process.write_castling_as(start.castles().mode())?;
         process.say("ucinewgame")?;
         process.is_ready(patience)
     }

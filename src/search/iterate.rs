@@ -116,6 +116,9 @@ impl Search<'_> {
         let waits = self.control.is_pondering() || self.request.limits.infinite;
         let time_is_up = self.clock.past_soft_limit(confidence);
         let no_choice = self.root_moves.len() == 1 && self.clock.is_timed();
+        if self.control.is_pondering() && (time_is_up || no_choice) {
+            self.control.set_overdue();
+        }
         mate_found || !waits && (time_is_up || no_choice)
     }
 

@@ -33,6 +33,8 @@ struct Counter(AtomicU64);
 pub struct Control {
     stop: AtomicBool,
     pondering: AtomicBool,
+    /// While pondering: the time for this move would have been up.
+    overdue: AtomicBool,
     counters: Vec<Counter>,
     /// True from `start` until the outcome has been told.
     busy: Mutex<bool>,
@@ -56,10 +58,11 @@ impl Control {
         self.changed.notify_all();
     }
 
-    /// The expected move was played: from now on the clock counts.
+    /// The expected move was played: from now on the clock, which runs since `go`, counts.
     pub fn ponderhit(&self) {
         let _busy = self.busy.lock();
         self.pondering.store(false, Relaxed);
+        self.stop.fetch_or(self.overdue.load(Relaxed), Relaxed);
         self.changed.notify_all();
     }
 
@@ -74,6 +77,11 @@ impl Control {
 
     pub fn is_pondering(&self) -> bool {
         self.pondering.load(Relaxed)
+    }
+
+    /// The search would end here if it did not ponder; the hit will end it.
+    pub(super) fn set_overdue(&self) {
+        self.overdue.store(true, Relaxed);
     }
 
     pub(super) fn publish(&self, id: usize, nodes: u64) {
@@ -94,6 +102,7 @@ impl Control {
         *self.busy.lock() = true;
         self.stop.store(false, Relaxed);
         self.pondering.store(ponder, Relaxed);
+        self.overdue.store(false, Relaxed);
         for counter in &self.counters {
             counter.0.store(0, Relaxed);
         }
@@ -145,6 +154,7 @@ struct Found {
 
 struct Thread {
     jobs: Sender<Job>,
+    /// Taken when it ends.
     handle: Option<JoinHandle<()>>,
 }
 
@@ -179,19 +189,27 @@ impl Pool {
         &self.table
     }
 
+    /// As many threads as asked for, or as the system gives.
     pub fn set_threads(&mut self, count: usize) {
         self.halt();
-        self.control = Arc::new(Control::new(count));
         self.threads.clear();
-        self.threads
-            .extend((0..count.max(1)).map(|id| Thread::spawn(id, self.weights.clone())));
+        let spawned = (0..count.max(1)).map_while(|id| Thread::spawn(id, self.weights.clone()));
+        self.threads.extend(spawned);
+        self.control = Arc::new(Control::new(self.threads.len()));
     }
 
-    /// Replaces the table. On failure the old one stays.
+    /// Replaces the table. On failure there is an empty one of the old size.
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), OutOfMemory> {
         self.halt();
-        self.table = Arc::new(Table::new(mebibytes)?);
-        Ok(())
+        let before = self.table.mebibytes();
+        // What the old one takes is free for the new one.
+        self.table = Arc::new(Table::new(1)?);
+        let (table, outcome) = match Table::new(mebibytes) {
+            Ok(table) => (table, Ok(())),
+            Err(error) => (Table::new(before)?, Err(error)),
+        };
+        self.table = Arc::new(table);
+        outcome
     }
 
     /// Forgets all that was learned, as for a new game.
@@ -218,6 +236,9 @@ impl Pool {
             results,
             collect,
         };
+        if self.threads.is_empty() {
+            return conclude(&job, None);
+        }
         // The first thread starts last: it must find the others at work.
         for thread in self.threads.iter().rev() {
             let _ = thread.jobs.send(Job::Search(job.clone()));
@@ -250,15 +271,18 @@ impl Drop for Pool {
 }
 
 impl Thread {
-    fn spawn(id: usize, weights: Arc<Weights>) -> Thread {
+    fn spawn(id: usize, weights: Arc<Weights>) -> Option<Thread> {
         let (jobs, inbox) = unbounded();
         let handle = std::thread::Builder::new()
             .name(format!("search-{id}"))
             .stack_size(STACK_BYTES)
             .spawn(move || serve(id, inbox, weights))
             .inspect_err(|error| log::error!("search thread {id}: {error}"))
-            .ok();
-        Thread { jobs, handle }
+            .ok()?;
+        Some(Thread {
+            jobs,
+            handle: Some(handle),
+        })
     }
 }
 
@@ -356,4 +380,25 @@ fn choose(job: &SearchJob, own: Option<Found>, others: impl Iterator<Item = Foun
         job.observer.report(report);
     }
     best.outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hit_ends_a_search_whose_time_is_up_and_no_other() {
+        let control = Control::new(1);
+        for overdue in [false, true, false] {
+            control.begin(true);
+            if overdue {
+                control.set_overdue();
+            }
+            assert!(control.is_pondering() && !control.is_stopped());
+            control.ponderhit();
+            assert!(!control.is_pondering());
+            assert_eq!(control.is_stopped(), overdue);
+            control.end();
+        }
+    }
 }

@@ -287,7 +287,15 @@ impl Session {
                     .set_hash(mebibytes as usize)
                     .map_err(|error| format!("{error}; Hash stays at {before} MiB"))?;
             }
-            ("Threads", Value::Number(count)) => self.pool.set_threads(count as usize),
+            ("Threads", Value::Number(count)) => {
+                self.pool.set_threads(count as usize);
+                let threads = self.pool.threads();
+                if threads != count as usize {
+                    return Err(format!(
+                        "cannot start {count} threads; Threads is {threads}"
+                    ));
+                }
+            }
             ("Clear Hash", _) => self.pool.clear(),
             ("MultiPV", Value::Number(lines)) => self.settings.multi_pv = lines as usize,
             ("Move Overhead", Value::Number(milliseconds)) => {
