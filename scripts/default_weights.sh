@@ -29,8 +29,11 @@ label() {
 fit() {
     out=$1
     shift
-    [ -e "$out/best.toml" ] || "$finch" tune "$home/tuning/default.toml" \
-        --set genome.base="$hand_set" --out "$out" --games "$@"
+    if [ -e "$out/config.toml" ]; then
+        "$finch" tune --resume "$out"
+    else
+        "$finch" tune "$home/tuning/default.toml" --set genome.base="$hand_set" --out "$out" --games "$@"
+    fi
 }
 
 [ -e wild.epd ] || "$finch" selfplay --weights "$hand_set" --positions 320000 --out wild.epd

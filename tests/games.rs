@@ -271,7 +271,18 @@ fn tables_that_do_not_go_together_are_refused() {
             small("", PAIRED[1]).replace("{ knight", "{ horse"),
             "method.reach",
         ),
-        (small("opponent = 'gone.toml'", MEASURED[0]), "gone.toml"),
+        (
+            small("opponent = 'gone.toml'\ngames = 2", MEASURED[0]),
+            "gone.toml",
+        ),
+        (
+            small("opponent = 'default'\ngames = 4", MEASURED[0]),
+            "fitness.games",
+        ),
+        (
+            small("opponent = 'default'\ngames = 2", "name = 'adam'"),
+            "method.name",
+        ),
         (
             small("plies = 0", PAIRED[0]).replace("plies = 1\n", ""),
             "fitness.plies",

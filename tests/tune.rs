@@ -390,6 +390,56 @@ fn runs_and_sweeps_print_a_table_and_compare() {
             .output()
             .unwrap(),
     );
+    // The same call goes on where it stopped, at once; another experiment needs another folder.
+    let again = desk.tune("many", &[&["--runs", "3"], &sweep[..], &set].concat());
+    let again = String::from_utf8_lossy(&again.stdout);
+    let tables = text.lines().filter(|line| !line.starts_with("generation "));
+    assert_eq!(
+        again.lines().collect::<Vec<_>>(),
+        tables.collect::<Vec<_>>()
+    );
+    let other = ["--set", "run.generations=6"];
+    let other = desk.tune("many", &[&["--runs", "3"], &sweep[..], &other].concat());
+    assert_refused(&other, &["config.toml", "another experiment"]);
+}
+
+#[test]
+fn several_runs_are_compared_in_the_unit_of_their_fitness() {
+    let desk = Desk::with_method(METHODS[4]);
+    let likelihood = ["--set", "fitness.objective=likelihood"];
+    let set = ["--runs", "2", "--set", "run.generations=2"];
+    assert_success(&desk.tune("several", &[&likelihood[..], &set].concat()));
+    let page = std::fs::read_to_string(desk.path("several/report.html")).unwrap();
+    // The logarithm of a likelihood is no percentage, the share of moves found is.
+    let (_, table) = page.split_once("<th>validation</th>").unwrap();
+    let cells: Vec<&str> = table.split("<td>").skip(1).take(6).collect();
+    assert!(
+        cells[1].starts_with("-") && !cells[1].contains('%'),
+        "{cells:?}"
+    );
+    assert!(
+        cells[5].contains('%') && !cells[5].starts_with('-'),
+        "{cells:?}"
+    );
+    assert!(!page.split("</svg>").next().unwrap().contains("%</text>"));
+}
+
+#[test]
+fn changes_are_checked_together() {
+    let desk = Desk::with_method(METHODS[0]);
+    let change = |changes: &[&str]| {
+        let all: Vec<&str> = changes.iter().flat_map(|one| ["--set", one]).collect();
+        desk.tune(&changes.concat(), &all)
+    };
+    let short = "run.generations=2";
+    let fine = ["method.survivors=3", "method.population=4", short];
+    assert_success(&change(&fine));
+    let [survivors, population, short] = fine;
+    assert_success(&change(&[population, survivors, short]));
+    let many = "method.survivors=9";
+    assert_refused(&change(&[short, many]), &[many, "method.survivors"]);
+    let several = desk.tune("several", &["--runs", "2", "--install"]);
+    assert_refused(&several, &["--install", "several runs"]);
 }
 
 #[test]

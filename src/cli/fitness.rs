@@ -68,6 +68,8 @@ pub struct Arguments {
     depth: u32,
 }
 
+const NOTHING_HELD_OUT: &str = "--held-out: none of so few games is set aside with this seed";
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     /// Share of positions in which the master's move is chosen by one ply and quiescence.
@@ -104,6 +106,7 @@ impl Arguments {
             Some(_) => labels.validation,
             None => labels.training,
         };
+        ensure!(!labels.is_empty(), NOTHING_HELD_OUT);
         for (name, weights) in all {
             print_scores(&name, &labels, &weights);
         }
@@ -112,6 +115,7 @@ impl Arguments {
 
     fn measure_moves(&self) -> anyhow::Result<()> {
         let cases = self.cases()?;
+        ensure!(!cases.is_empty(), NOTHING_HELD_OUT);
         if let Some(command) = &self.engine {
             let solved = self.solved_by_engine(command, &cases)?;
             let options = self.option.iter().map(|option| format!(", {option}"));

@@ -1,5 +1,5 @@
 //! `finch label`: mentors' scores for positions, as EPD. Appends, so that a run that was broken
-//! off goes on without asking twice, and several runs can add to one file.
+//! off goes on with what has no label yet, and several runs can add to one file.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -95,7 +95,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, weights: &Weights) -> Result<()> {
         if self.merge {
             return self.merge(&self.files);
         }
@@ -104,7 +104,7 @@ impl Arguments {
         for plan in &plans {
             plan.start()?;
         }
-        let questions = self.questions()?;
+        let questions = self.questions(weights)?;
         if let [plan] = &plans[..] {
             return self.ask(plan, &questions, &self.out);
         }
@@ -172,16 +172,16 @@ impl Arguments {
     }
 
     /// Every position the files give, as often as it is wanted: once.
-    fn questions(&self) -> Result<Vec<Question>> {
+    fn questions(&self, weights: &Weights) -> Result<Vec<Question>> {
+        let sources = self.files.iter().map(Source::file);
+        let (positions, games): (Vec<_>, Vec<_>) = sources.partition(Source::is_epd);
         let mut lines = Vec::new();
-        for path in &self.files {
-            let source = Source::file(path);
-            lines.extend(match source.is_epd() {
-                true => read_lines(&source)?,
-                false => self.draw(source)?,
-            });
+        for source in &positions {
+            lines.extend(read_lines(source)?);
         }
-        let weights = Weights::default();
+        if !games.is_empty() {
+            lines.extend(self.draw(&games)?);
+        }
         let bad = AtomicUsize::new(0);
         let question = |line: &String| {
             let Ok(position) = Position::from_fen(&fields(line)) else {
@@ -194,7 +194,7 @@ impl Arguments {
                 line: without(line, &["ce", "acd"]),
             })?;
             let margin = self.quiet.unwrap_or(i32::MAX);
-            let wanted = self.quiet.is_none() || is_quiet(&question.position, &weights, margin);
+            let wanted = self.quiet.is_none() || is_quiet(&question.position, weights, margin);
             wanted.then_some(question)
         };
         let mut questions: Vec<_> = lines.par_iter().filter_map(question).collect();
@@ -210,7 +210,7 @@ impl Arguments {
     }
 
     /// Positions from games, each with the game it comes from and how that ended.
-    fn draw(&self, source: Source) -> Result<Vec<String>> {
+    fn draw(&self, games: &[Source]) -> Result<Vec<String>> {
         let selection = Selection {
             positions: self.positions,
             per_game: self.per_game,
@@ -218,7 +218,7 @@ impl Arguments {
             seed: self.seed,
             ..self.filters.selection()
         };
-        let cases = collect(&[source], &selection)?.training;
+        let cases = collect(games, &selection)?.training;
         let line = |case: &Case| {
             let position = fields(&case.position.fen());
             format!("{position} id \"{}\"; c9 \"{}\";", case.game, case.outcome)

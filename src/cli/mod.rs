@@ -22,6 +22,7 @@ mod weights;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::ensure;
 use clap::{Parser, Subcommand};
 
 use crate::eval::Weights;
@@ -74,13 +75,34 @@ enum Command {
     Params,
 }
 
+impl Command {
+    /// Whether it evaluates with the weights that are given to all.
+    fn evaluates(&self) -> bool {
+        matches!(
+            self,
+            Command::Uci
+                | Command::Bench(_)
+                | Command::Eval(_)
+                | Command::Openings(_)
+                | Command::Selfplay(_)
+                | Command::Label(_)
+                | Command::Fitness(_)
+        )
+    }
+}
+
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         let weights = Arc::new(match &self.weights {
             Some(path) => Weights::load(path)?,
             None => installed(),
         });
-        match self.command.unwrap_or(Command::Uci) {
+        let command = self.command.unwrap_or(Command::Uci);
+        ensure!(
+            self.weights.is_none() || command.evaluates(),
+            "--weights: this command takes its weights in another way; see its --help"
+        );
+        match command {
             Command::Uci => uci::run(weights),
             Command::Bench(arguments) => arguments.run(&weights),
             Command::Perft(arguments) => arguments.run(),
@@ -91,7 +113,7 @@ impl Arguments {
             Command::Openings(arguments) => arguments.run(&weights),
             Command::Tune(arguments) => arguments.run(),
             Command::Selfplay(arguments) => arguments.run(&weights),
-            Command::Label(arguments) => arguments.run(),
+            Command::Label(arguments) => arguments.run(&weights),
             Command::Recognise(arguments) => arguments.run(),
             Command::Fitness(arguments) => arguments.run(),
             Command::Report(arguments) => arguments.run(),
@@ -115,7 +137,7 @@ fn installed() -> Weights {
         return Weights::default();
     };
     Weights::load(&path).unwrap_or_else(|error| {
-        log::warn!("{error}; playing with the weights built in");
+        eprintln!("finch: {error}; going on with the weights built in");
         Weights::default()
     })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
 
 use super::progress::Progress;
@@ -55,17 +55,13 @@ impl Arguments {
         if let Some(folder) = &self.resume {
             return self.resume(folder, &stop);
         }
-        let out = match &self.out {
-            Some(out) if out.join("config.toml").exists() => bail!(
-                "{}: holds a run already; --resume {} goes on with it",
-                out.display(),
-                out.display()
-            ),
-            Some(out) => out.clone(),
-            None => Folder::free(&self.preset),
-        };
         let variants = self.variants()?;
+        ensure!(
+            !self.install || self.runs == 1 && variants.len() == 1,
+            "--install: of several runs none is the result"
+        );
         let mut session = Session::default();
+        let out = self.place(&variants[0].1, &mut session)?;
         for (label, preset) in &variants {
             let base = label.as_ref().map_or(out.clone(), |label| out.join(label));
             self.run_variant(label.as_deref(), preset, &base, &mut session, &stop)?;
@@ -78,6 +74,21 @@ impl Arguments {
             println!("report: {}", out.join("report.html").display());
         }
         Ok(())
+    }
+
+    /// Where to write. Games that cannot be read leave no folder behind.
+    fn place(&self, preset: &Preset, session: &mut Session) -> anyhow::Result<PathBuf> {
+        if let Some(out) = &self.out {
+            ensure!(
+                !out.join("config.toml").exists(),
+                "{}: holds a run already; --resume {} goes on with it",
+                out.display(),
+                out.display()
+            );
+            return Ok(out.clone());
+        }
+        session.prepare(preset)?;
+        Ok(Folder::create_free(&self.preset)?.path().to_owned())
     }
 
     fn resume(&self, path: &Path, stop: &AtomicBool) -> anyhow::Result<()> {
@@ -110,12 +121,12 @@ impl Arguments {
                 1 => base.to_owned(),
                 _ => base.join(format!("seed-{}", preset.run.seed)),
             };
-            // Games that cannot be read leave no folder behind.
             session.prepare(&preset)?;
-            let folder = Folder::create(&path)?;
-            folder.write_config(&preset)?;
+            let folder = Folder::claim(&path, &mut preset)?;
             let outcome = session.run(&preset, &folder, stop)?;
-            summaries.extend(Summary::of(preset.run.seed, &outcome.rows));
+            if !outcome.interrupted {
+                summaries.extend(Summary::of(preset.run.seed, &outcome.rows));
+            }
             if self.runs == 1 {
                 self.conclude(&preset, &folder, &outcome)?;
             } else {
@@ -185,7 +196,9 @@ impl Arguments {
             println!("interrupted; go on with: finch tune --resume {folder}");
         } else {
             print_averages(preset, folder)?;
-            print_closing_matches(preset, outcome)?;
+            let closing = closing_matches(preset, outcome)?;
+            print!("{closing}");
+            run::write_whole(&folder.path().join("closing.txt"), &closing)?;
         }
         println!("weights: {}", best.display());
         println!("report: {}", folder.path().join("report.html").display());
@@ -206,20 +219,21 @@ fn print_averages(preset: &Preset, folder: &Folder) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// New weights against start weights and rivals, in games.
-fn print_closing_matches(preset: &Preset, outcome: &Outcome) -> anyhow::Result<()> {
+/// New weights against start weights and rivals, in games: a line for each.
+fn closing_matches(preset: &Preset, outcome: &Outcome) -> anyhow::Result<String> {
     let genome = &outcome.genome;
-    for closing in run::closing_matches(preset, genome, &outcome.best, &outcome.start)? {
+    let all = run::closing_matches(preset, genome, &outcome.best, &outcome.start)?;
+    let line = |closing: run::Closing| {
         let (opponent, score) = (closing.opponent, closing.score);
-        println!(
-            "result against {opponent}: {} wins, {} draws, {} losses; Elo {}",
+        format!(
+            "result against {opponent}: {} wins, {} draws, {} losses; Elo {}\n",
             score.wins,
             score.draws,
             score.losses,
             score.elo()
-        );
-    }
-    Ok(())
+        )
+    };
+    Ok(all.into_iter().map(line).collect())
 }
 
 /// What several runs of one command share.

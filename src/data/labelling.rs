@@ -1,5 +1,6 @@
 //! Labels as they are made: questions, the mentors who answer them, and a file that grows by a
-//! line for each answer. A file that was broken off is gone on with; nothing is asked twice.
+//! line for each answer. A file that was broken off is gone on with: what has a label is not asked
+//! about again (what was left out leaves no trace, and is).
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -8,7 +8,7 @@
 //! them (`c9`), else as the one at which the mentor agrees best with the first, whose own is
 //! then [`COMMON_SCALE`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
 
 use super::epd::{fields, operand, without};
@@ -66,6 +66,8 @@ pub fn merge(sources: &[Source], given: &[(f64, f64)]) -> Result<Merged, DataErr
             names.join(", ")
         )));
     }
+    let lines = files.iter().flat_map(|file| &file.labels);
+    let all: HashSet<&str> = lines.map(|(line, _)| line.as_str()).collect();
     let mut shares: Vec<Share> = Vec::new();
     for (place, (file, &(scale, weight))) in files.iter().zip(given).enumerate() {
         let first = shares.first().map(|share: &Share| share.scale);
@@ -81,12 +83,7 @@ pub fn merge(sources: &[Source], given: &[(f64, f64)]) -> Result<Merged, DataErr
     let mut merged = Merged {
         text: header(&shares),
         labels: common.len(),
-        left_out: files
-            .iter()
-            .map(|file| file.labels.len())
-            .max()
-            .unwrap_or(0)
-            - common.len(),
+        left_out: all.len() - common.len(),
         shares,
     };
     for (line, scores) in &common {

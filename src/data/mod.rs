@@ -94,7 +94,11 @@ pub fn games(
 ) -> Result<(Vec<GameRecord>, Tally), DataError> {
     let mut tally = Tally::default();
     let mut games = Vec::new();
+    let is_full = |read: usize| selection.max_games > 0 && read >= selection.max_games;
     for source in sources {
+        if is_full(tally.games) {
+            break;
+        }
         pgn::each_game(source, selection, |heard| {
             tally.games += usize::from(!matches!(heard, pgn::Heard::Nothing));
             match heard {
@@ -107,7 +111,7 @@ pub fn games(
                 }
                 pgn::Heard::Nothing => {}
             }
-            selection.max_games == 0 || tally.games < selection.max_games
+            !is_full(tally.games)
         })?;
     }
     if games.is_empty() {

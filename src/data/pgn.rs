@@ -78,7 +78,7 @@ pub fn each_game(
             Ok(None) => false,
             // The parser's own complaints end the file, but not what was read before.
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                tell(Heard::Bad(error.to_string()));
+                tell(Heard::Bad(format!("{error}; the rest is not read")));
                 false
             }
             Err(error) => return Err(unreadable(source.path(), &error)),

@@ -256,7 +256,7 @@ impl<'a> Sampler<'a> {
         self.selection.validation > 0 && chance < self.selection.validation_share
     }
 
-    /// Both sets in the order of the games, with nothing in common.
+    /// Both sets in the order of the games; of distinct positions they have none in common.
     pub fn finish(self) -> Result<Collection, DataError> {
         let in_training = self.training.priorities.clone();
         let training: Vec<_> = self.training.into_kept();

@@ -40,7 +40,8 @@ pub struct Selection {
     pub seed: u64,
     /// Positions to train on.
     pub positions: usize,
-    /// Positions to validate with, from games that none of the training comes from.
+    /// Positions to validate with, from games that none of the training comes from. 0 is none
+    /// with games, and all that the share sets aside with labels.
     pub validation: usize,
     /// Share of the games set aside for validation.
     pub validation_share: f64,

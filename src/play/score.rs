@@ -25,7 +25,12 @@ pub struct Estimate {
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.2} +/- {:.2}", self.value, self.error)
+        match (self.value.is_finite(), self.error.is_finite()) {
+            (true, true) => write!(f, "{:.2} +/- {:.2}", self.value, self.error),
+            (true, false) => write!(f, "{:.2} +/- unbounded", self.value),
+            // Nothing but wins, or nothing but losses.
+            (false, _) => write!(f, "unbounded"),
+        }
     }
 }
 
@@ -112,7 +117,12 @@ impl Score {
         let [low, high] = [mean - error, mean + error].map(|score| elo(score.clamp(0.0, 1.0)));
         Estimate {
             value: elo(mean),
-            error: (high - low) / 2.0,
+            // Of nothing but wins no bound is known.
+            error: if mean > 0.0 && mean < 1.0 {
+                (high - low) / 2.0
+            } else {
+                f64::INFINITY
+            },
         }
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::methods::Complaint;
 use crate::eval::{Family, Packed, TERMS, Term, TermInfo, Value, Weights};
 
 /// The table `[genome]` of a preset.
@@ -160,9 +161,6 @@ pub struct ColumnValues {
     pub scaled: bool,
 }
 
-/// What is wrong with a genome, and which key of the table says so.
-pub type Complaint = (String, String);
-
 impl Genome {
     pub fn new(settings: &GenomeSettings, base: Weights) -> Result<Genome, Complaint> {
         let mut base = base;
@@ -255,6 +253,14 @@ impl Genome {
             column_of,
             fixed,
         }
+    }
+
+    /// Whether an individual of one means the same in the other.
+    pub fn has_genes_of(&self, other: &Genome) -> bool {
+        let names = |genome: &Genome| -> Vec<String> {
+            genome.genes.iter().map(|gene| gene.name.clone()).collect()
+        };
+        self.unit == other.unit && names(self) == names(other)
     }
 
     pub fn len(&self) -> usize {
@@ -414,8 +420,8 @@ fn named_genes(info: &TermInfo, free: &FreeSettings, unit: f64) -> Result<Vec<Ge
     }
     if free.multiple {
         let most = (info.length - 1) as f64;
-        check_bounds(info, most * free.low)?;
-        check_bounds(info, most * free.high)?;
+        check_bounds(info, most * free.low * unit)?;
+        check_bounds(info, most * free.high * unit)?;
     }
     let bounds = [free.low, free.high];
     let start = free.start.unwrap_or(bounds);

@@ -287,22 +287,23 @@ impl Preset {
         let mut table: toml::Table = text.parse().unwrap_or_default();
         table.insert("name".to_owned(), original.name.into());
         for (key, value) in changes {
-            let refuse = |problem: String| PresetError {
-                file: format!("{key}={value}"),
-                line: None,
-                key: None,
-                problem,
-            };
             let parsed = format!("value = {value}").parse::<toml::Table>().ok();
             let parsed = parsed.and_then(|mut table| table.remove("value"));
             let parsed = parsed.unwrap_or_else(|| toml::Value::String(value.clone()));
-            put(&mut table, key, parsed)
-                .ok_or_else(|| refuse("not a key of a preset".to_owned()))?;
-            Preset::parse(&table.to_string(), "").map_err(|error| {
-                let key = error.key.map_or(String::new(), |key| format!("{key}: "));
-                refuse(format!("{key}{}", error.problem))
+            put(&mut table, key, parsed).ok_or_else(|| PresetError {
+                file: format!("{key}={value}"),
+                line: None,
+                key: None,
+                problem: "not a key of a preset".to_owned(),
             })?;
         }
+        // Checked together: one may be possible only with another.
+        let changed = Preset::parse(&table.to_string(), "");
+        changed.map_err(|error| PresetError {
+            file: blamed(changes, error.key.as_deref()),
+            line: None,
+            ..error
+        })?;
         Preset::parse(&table.to_string(), file)
     }
 
@@ -331,8 +332,11 @@ impl Preset {
         if run.checkpoint == 0 {
             return complain("run.checkpoint", "must be at least 1");
         }
-        if run.closing_nodes == 0 || run.closing_games > 1_000_000 {
-            return complain("run.closing_nodes", "a match needs nodes, and an end");
+        if run.closing_nodes == 0 {
+            return complain("run.closing_nodes", "must be at least 1");
+        }
+        if run.closing_games > 1_000_000 {
+            return complain("run.closing_games", "more than 1000000");
         }
         if run.threads > 4096 {
             return complain("run.threads", "more than 4096");
@@ -367,6 +371,9 @@ impl Preset {
                 "fitness.opponent",
                 "missing: this method measures by a score against someone",
             ),
+            FitnessSettings::Games(_) if matches!(self.method, MethodSettings::Adam(_)) => {
+                complain("method.name", "follows a slope, and games have none")
+            }
             FitnessSettings::Games(_) => None,
             _ if pairs => complain("method.name", "selects by games: fitness must be games"),
             _ if self.genome.unit.is_some_and(|unit| unit != 1.0) => {
@@ -387,6 +394,16 @@ impl Preset {
             .map(|(key, problem)| (format!("method.{key}"), problem))
             .or_else(|| self.run.rivals.iter().find_map(rival))
     }
+}
+
+/// The change that a complaint about this key is about, or all of them if it could be any.
+fn blamed(changes: &[(String, String)], key: Option<&str>) -> String {
+    let written = |(key, value): &(String, String)| format!("{key}={value}");
+    let guilty = changes.iter().rfind(|change| key == Some(&change.0));
+    guilty.map_or_else(
+        || changes.iter().map(written).collect::<Vec<_>>().join(" "),
+        written,
+    )
 }
 
 /// The value of a dotted key.

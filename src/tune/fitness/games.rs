@@ -88,6 +88,12 @@ impl GamesSettings {
                 "each opening is played with both colours: even, not 0",
             );
         }
+        if !self.opponent.is_empty() && self.openings == Place::Start && self.games > 2 {
+            return complain(
+                "games",
+                "from the start the same two would be played again: 2, or openings = \"book\"",
+            );
+        }
         None
     }
 

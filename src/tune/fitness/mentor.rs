@@ -13,7 +13,8 @@ use super::row::Row;
 use super::{Batch, Fitness, Sloped};
 use crate::data::{COMMON_SCALE, Label, Labels, win_chance};
 use crate::eval::{Family, trace_families};
-use crate::tune::genome::{ColumnValues, Complaint, Genome};
+use crate::tune::genome::{ColumnValues, Genome};
+use crate::tune::methods::Complaint;
 
 /// The table `[fitness]` of a preset that says `name = "mentor"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

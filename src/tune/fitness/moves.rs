@@ -22,7 +22,8 @@ use super::tree::{Builder, Player, Tree};
 use super::{Batch, Fitness, Sloped, likelihood};
 use crate::data::{Case, Collection};
 use crate::random::{Purpose, stream};
-use crate::tune::genome::{Complaint, Genome};
+use crate::tune::genome::Genome;
+use crate::tune::methods::Complaint;
 
 /// The table `[fitness]` of a preset that says `name = "moves"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

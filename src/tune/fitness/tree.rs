@@ -92,10 +92,6 @@ impl Tree {
         if self.root.white_to_move { 1.0 } else { -1.0 }
     }
 
-    pub fn node_count(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// The tree as one player sees it.
     pub fn seen_by<'a>(&'a self, player: &'a Player) -> Seen<'a> {
         let mut root = self.root.base;

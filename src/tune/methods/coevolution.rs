@@ -132,7 +132,7 @@ impl Steps for Coevolution {
         let survivors = settings.or_half(settings.survivors);
         let population = &mut state.population;
         population.truncate(survivors);
-        let time = (around.generation - 1) as f64 / around.generations.max(1) as f64;
+        let time = around.time_of_parents();
         for place in survivors..settings.population {
             let parent = &population[(place - survivors) % survivors];
             let number = place as u64;

@@ -68,8 +68,9 @@ impl De {
             .ceil()
             .max(1.0) as usize;
         let best = &population[ranking[random.random_range(0..elite.min(ranking.len()))]].genes;
-        let one = &population[other_than(&[place], population.len(), &mut random)];
-        let two = &population[random.random_range(0..population.len())];
+        let first = other_than(&[place], population.len(), &mut random);
+        let second = other_than(&[place, first], population.len(), &mut random);
+        let (one, two) = (&population[first], &population[second]);
         let [low, high] = self.settings.factor;
         let factor = low + (high - low) * random.random::<f64>();
         let own = &population[place].genes;

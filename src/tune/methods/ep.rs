@@ -129,8 +129,7 @@ impl Steps for Ep {
         let survivors = self.settings.survivor_count();
         let gone = self.state.population.split_off(survivors);
         self.remember(gone);
-        // The new population is the first to be made after `generation - 1` others.
-        let time = (around.generation - 1) as f64 / around.generations.max(1) as f64;
+        let time = around.time_of_parents();
         for place in survivors..self.settings.population {
             let newcomer = self.recall(around, place as u64).unwrap_or_else(|| {
                 let parent = &self.state.population[(place - survivors) % survivors];

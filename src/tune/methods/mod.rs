@@ -82,6 +82,11 @@ impl Surroundings<'_> {
         self.generation as f64 / self.generations.max(1) as f64
     }
 
+    /// The same as the papers count it: the first children are made at time 0.
+    pub fn time_of_parents(&self) -> f64 {
+        self.generation.saturating_sub(1) as f64 / self.generations.max(1) as f64
+    }
+
     pub fn batch(&self) -> Batch {
         self.fitness.batch(self.seed, self.generation)
     }

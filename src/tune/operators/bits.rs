@@ -19,15 +19,6 @@ impl<'a> Coding<'a> {
         }
     }
 
-    /// Bits in all.
-    pub fn len(&self) -> usize {
-        self.lengths.iter().sum::<u32>() as usize
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The string whose genes come closest to these.
     pub fn bits(&self, genes: &[f64]) -> Vec<bool> {
         let coded = self.genome.genes.iter().zip(&self.lengths).zip(genes);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::chart::{Chart, escaped};
-use super::{Told, page, percent};
+use super::{Told, page};
 use crate::tune::run::{Folder, RunError, Summary};
 
 /// Colours the style sheet has.
@@ -32,11 +32,12 @@ pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError>
         }
         tables.push_str(&table(name, runs));
     }
+    let first = variants.iter().find_map(|(_, runs)| runs.first());
     let chart = Chart {
         width: 1000.0,
         height: 420.0,
         series: &series,
-        format: &|value| percent(value),
+        format: &|value| first.map_or_else(String::new, |told| told.shown(value)),
         labelled: true,
     };
     let body = format!(
@@ -85,7 +86,9 @@ fn table(name: &str, runs: &[Told]) -> String {
             told.shown(run.best_last),
             told.shown(run.mean_first),
             told.shown(run.mean_last),
-            run.validation.map_or("-".to_owned(), percent),
+            run.validation.map_or("-".to_owned(), |value| {
+                told.preset.fitness.shown_validation(value)
+            }),
             run.seconds
         );
     }

@@ -58,10 +58,6 @@ impl Told {
     }
 }
 
-fn percent(value: f64) -> String {
-    format!("{:.2}%", 100.0 * value)
-}
-
 /// Draws a folder's page.
 pub fn write(folder: &Folder) -> Result<(), RunError> {
     let told = Told::read(folder)?;

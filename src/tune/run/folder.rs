@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::files;
-use crate::tune::preset::Preset;
+use crate::tune::preset::{Preset, RunSettings};
+
+/// What the run is: its preset with every change made to it.
+const CONFIG: &str = "config.toml";
 
 pub struct Folder {
     path: PathBuf,
@@ -27,27 +30,55 @@ impl Folder {
     }
 
     /// Makes a folder of its own for a run of this preset: `runs/NAME`, with a number if that
-    /// is taken.
+    /// is taken, be it by a run that began at the same moment.
     pub fn create_free(preset: &str) -> Result<Folder, RunError> {
-        Folder::create(&Folder::free(preset))
-    }
-
-    /// Where [`Folder::create_free`] would make it.
-    pub fn free(preset: &str) -> PathBuf {
         let stem = Path::new(preset).file_stem().unwrap_or_default();
         let name = stem.to_string_lossy().into_owned();
-        let first = PathBuf::from("runs").join(&name);
-        let numbered = (2..).map(|number| PathBuf::from("runs").join(format!("{name}-{number}")));
-        let mut places = std::iter::once(first.clone()).chain(numbered);
-        places.find(|path| !path.exists()).unwrap_or(first)
+        let runs = Path::new("runs");
+        fs::create_dir_all(runs).map_err(|error| failed(runs, &error))?;
+        let mut number = 1;
+        loop {
+            let path = runs.join(match number {
+                1 => name.clone(),
+                _ => format!("{name}-{number}"),
+            });
+            match fs::create_dir(&path) {
+                Ok(()) => return Folder::create(&path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(failed(&path, &error)),
+            }
+        }
+    }
+
+    /// Makes the folder of one of several runs and writes down what it is. One that an earlier
+    /// call left is gone on with if it is the same experiment, from the day that one began.
+    pub fn claim(path: &Path, preset: &mut Preset) -> Result<Folder, RunError> {
+        let folder = Folder::create(path)?;
+        if folder.has(CONFIG) {
+            let earlier = Preset::load(&path.join(CONFIG).display().to_string())?;
+            preset.run.started = earlier.run.started.clone();
+            let threads = preset.run.threads;
+            let same = Preset {
+                run: RunSettings {
+                    threads,
+                    ..earlier.run
+                },
+                ..earlier
+            };
+            if same != *preset {
+                return Err(folder.unusable(CONFIG, "another experiment; choose another folder"));
+            }
+        }
+        folder.write_config(preset)?;
+        Ok(folder)
     }
 
     /// Writes down what the run is, so that it can be resumed.
     pub fn write_config(&self, preset: &Preset) -> Result<(), RunError> {
         let text = preset
             .to_toml()
-            .map_err(|error| self.unusable("config.toml", &error.to_string()))?;
-        self.write("config.toml", &text)
+            .map_err(|error| self.unusable(CONFIG, &error.to_string()))?;
+        self.write(CONFIG, &text)
     }
 
     /// An existing folder.
