@@ -43,7 +43,8 @@ impl Search<'_> {
         let previous = self.ply(ply - 1);
         if let (Some((m, context)), Some(before)) = (previous.quiet, previous.static_eval) {
             let limit = params::eval_history_limit();
-            let gain = -(before + static_eval) * params::eval_history_slope();
+            let gain = self.memory.yardstick.tempo - before - static_eval;
+            let gain = gain * params::eval_history_slope();
             let bonus = gain.clamp(-limit, limit);
             self.memory
                 .history
@@ -77,8 +78,9 @@ impl Search<'_> {
             score if score > original_alpha => Bound::Exact,
             _ => Bound::Upper,
         };
-        // The second and further lines of MultiPV are not the root's best.
-        if node.ply > 0 || self.pv_index == 0 {
+        // At the root, further lines of MultiPV and a choice of moves say less than all moves.
+        let whole = node.ply > 0 || self.pv_index == 0 && self.request.only.is_empty();
+        if whole {
             self.store(position, node, node.depth, best_score, bound, best_move);
         }
         let tells_about_eval = match bound {
@@ -87,7 +89,7 @@ impl Search<'_> {
             _ => true,
         };
         let quiet = best_move.is_none_or(|m| !is_tactical(m));
-        if !node.in_check && quiet && tells_about_eval && !is_mate(best_score) {
+        if whole && !node.in_check && quiet && tells_about_eval && !is_mate(best_score) {
             let (eval, depth) = (node.static_eval, node.depth);
             self.memory
                 .history

@@ -11,7 +11,7 @@
 //! - [`draws`]: draws by rule; [`learning`]: what a searched node teaches
 //! - [`ordering`], [`history`]: which move first, and what was learned about moves
 //! - [`table`], [`cuckoo`]: positions seen before
-//! - [`clock`], [`params`], [`score`]: time, constants, units
+//! - [`clock`], [`params`], [`score`], [`yardstick`]: time, constants, units
 //! - [`plain`]: another search altogether: full width and captures, for the games of the papers
 //!
 //! One thread is deterministic: same position, same hash size, same nodes.
@@ -34,6 +34,7 @@ pub mod score;
 mod shortcuts;
 pub mod table;
 pub mod threads;
+mod yardstick;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,6 +49,7 @@ use history::{Context, History, Played};
 use score::MAX_PLY;
 pub use table::{Bound, Table};
 pub use threads::{Control, Pool};
+use yardstick::Yardstick;
 
 /// Everything a search needs to know.
 #[derive(Clone)]
@@ -119,6 +121,7 @@ impl Observer for Silent {}
 pub struct Memory {
     history: Box<History>,
     evaluator: Evaluator,
+    yardstick: Yardstick,
     weights: Arc<Weights>,
 }
 
@@ -128,6 +131,7 @@ impl Memory {
         Memory {
             history: History::new(),
             evaluator: Evaluator::new(weights.clone()),
+            yardstick: Yardstick::new(&weights),
             weights,
         }
     }

@@ -139,8 +139,10 @@ impl Search<'_> {
         {
             return score;
         }
-        // 7. Internal iterative reduction: without a table move, learn one more cheaply.
-        if (N::PV || cut_node) && node.depth >= params::iir_depth() && node.table_move.is_none() {
+        // 7. Internal iterative reduction: without a table move, learn one more cheaply. Where
+        // one is left out on purpose there is nothing to learn.
+        let unknown = node.table_move.is_none() && !excluded.is_some();
+        if (N::PV || cut_node) && node.depth >= params::iir_depth() && unknown {
             node.depth -= 1;
         }
         // 8. The moves.
@@ -277,7 +279,10 @@ impl Search<'_> {
         let here = self.ply_mut(ply);
         here.played = played;
         here.quiet = quiet;
-        self.ply_mut(ply + 1).since_null = since_null;
+        let double_extensions = here.double_extensions;
+        let below = self.ply_mut(ply + 1);
+        below.since_null = since_null;
+        below.double_extensions = double_extensions;
     }
 
     fn search_moves<N: NodeType>(&mut self, position: &Position, mut node: Node) -> i32 {
@@ -495,8 +500,7 @@ impl Search<'_> {
         let checks = child.in_check();
         let checked_on_pv = N::PV && checks && extension == 0 && see_at_least(position, m, 0);
         let extension = if checked_on_pv { 1 } else { extension };
-        let doubles = self.ply(ply).double_extensions + i32::from(extension >= 2);
-        self.ply_mut(ply + 1).double_extensions = doubles;
+        self.ply_mut(ply + 1).double_extensions += i32::from(extension >= 2);
         let depth = node.depth - 1 + extension;
 
         let mut score = alpha + 1;

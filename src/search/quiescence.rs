@@ -1,8 +1,6 @@
 //! Quiescence: captures until nothing hangs, so that the evaluation is asked about quiet
 //! positions only. In check every evasion is looked at.
 
-use shakmaty::Move;
-
 use super::Search;
 use super::history::Context;
 use super::negamax::{NodeType, refined};
@@ -10,8 +8,8 @@ use super::ordering::{Picker, Refutations, is_tactical};
 use super::params;
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, mated_in};
 use super::table::{Bound, Entry};
+use crate::position::Position;
 use crate::position::movegen::PackedMove;
-use crate::position::{Position, exchange_value, see_at_least};
 
 impl Search<'_> {
     pub(super) fn quiescence<N: NodeType>(
@@ -38,12 +36,14 @@ impl Search<'_> {
         }
         // 3. Standing pat: nobody has to capture.
         let in_check = position.in_check();
-        let context = self.context(position, ply);
+        let mut context = self.context(position, ply);
+        if in_check {
+            context.attacked = position.attacked_by(!position.turn());
+        }
         let (raw_eval, stand_pat) = self.stand_pat(position, entry, &context);
         if stand_pat >= beta {
             return stand_pat;
         }
-        let original_alpha = alpha;
         alpha = alpha.max(stand_pat);
 
         // 4. Captures that do not lose material, or all evasions.
@@ -60,9 +60,13 @@ impl Search<'_> {
                 if in_check && !is_tactical(m) {
                     // One quiet way out of check is enough once it does not lose.
                     picker.skip_quiets();
-                } else if !in_check && cannot_reach(position, m, stand_pat, alpha) {
-                    best_score = best_score.max(stand_pat + gain(m) + params::quiescence_margin());
-                    continue;
+                } else if !in_check && m.promotion().is_none() {
+                    // Even winning the piece outright may leave the score below alpha.
+                    let gain = self.memory.yardstick.capture(m) + params::quiescence_margin();
+                    if stand_pat + gain <= alpha {
+                        best_score = best_score.max(stand_pat + gain);
+                        continue;
+                    }
                 }
             }
             let child = self.make(position, ply, m, &context);
@@ -89,9 +93,9 @@ impl Search<'_> {
         if in_check && best_score == -INFINITE {
             return mated_in(ply);
         }
+        // Never exact: that would take the place of a deep result of the same position.
         let bound = match best_score {
             score if score >= beta => Bound::Lower,
-            score if score > original_alpha && N::PV => Bound::Exact,
             _ => Bound::Upper,
         };
         let entry = Entry {
@@ -120,15 +124,4 @@ impl Search<'_> {
         let corrected = self.corrected(position, raw, context);
         (Some(raw), refined(corrected, entry))
     }
-}
-
-fn gain(m: Move) -> i32 {
-    m.capture().map_or(0, exchange_value)
-}
-
-/// Even winning the piece outright leaves the score below alpha, and nothing more is won.
-fn cannot_reach(position: &Position, m: Move, stand_pat: i32, alpha: i32) -> bool {
-    m.promotion().is_none()
-        && stand_pat + gain(m) + params::quiescence_margin() <= alpha
-        && !see_at_least(position, m, gain(m) + 1)
 }
