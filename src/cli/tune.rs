@@ -80,7 +80,7 @@ impl Arguments {
     fn place(&self, preset: &Preset, session: &mut Session) -> anyhow::Result<PathBuf> {
         if let Some(out) = &self.out {
             ensure!(
-                !out.join("config.toml").exists(),
+                !Folder::holds_run(out),
                 "{}: holds a run already; --resume {} goes on with it",
                 out.display(),
                 out.display()
@@ -93,8 +93,7 @@ impl Arguments {
 
     fn resume(&self, path: &Path, stop: &AtomicBool) -> anyhow::Result<()> {
         let folder = Folder::open(path)?;
-        let config = path.join("config.toml");
-        let mut preset = Preset::load(&config.display().to_string())?;
+        let mut preset = folder.preset()?;
         preset.run.threads = self.threads.unwrap_or(preset.run.threads);
         let mut session = Session::default();
         let outcome = session.run(&preset, &folder, stop)?;

@@ -250,3 +250,22 @@ pub fn elo(score: f64) -> f64 {
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_wins_bounds_no_difference() {
+        let score = |wins, draws, losses| Score {
+            wins,
+            draws,
+            losses,
+            ..Score::default()
+        };
+        assert_eq!(score(20, 0, 0).elo().to_string(), "unbounded");
+        assert_eq!(score(0, 0, 20).elo().to_string(), "unbounded");
+        let narrow = score(50, 100, 50).elo().to_string();
+        assert!(narrow.starts_with("0.00 +/- 3"), "{narrow}");
+    }
+}

@@ -113,13 +113,14 @@ impl Search<'_> {
         let mate_found = self.request.limits.mate.is_some_and(|moves| {
             is_mate(best.score) && MATE - best.score.abs() <= 2 * moves as i32
         });
-        let waits = self.control.is_pondering() || self.request.limits.infinite;
-        let time_is_up = self.clock.past_soft_limit(confidence);
         let no_choice = self.root_moves.len() == 1 && self.clock.is_timed();
-        if self.control.is_pondering() && (time_is_up || no_choice) {
+        let is_over = self.clock.past_soft_limit(confidence) || no_choice;
+        if is_over && self.control.is_pondering() {
             self.control.set_overdue();
         }
-        mate_found || !waits && (time_is_up || no_choice)
+        // Asked last: the hit may have come meanwhile.
+        let waits = self.control.is_pondering() || self.request.limits.infinite;
+        mate_found || is_over && !waits
     }
 
     /// Searches the root with a window around the score of the iteration before, wider each

@@ -81,6 +81,8 @@ impl Control {
 
     /// The search would end here if it did not ponder; the hit will end it.
     pub(super) fn set_overdue(&self) {
+        // The lock orders this with a hit at the same moment.
+        let _busy = self.busy.lock();
         self.overdue.store(true, Relaxed);
     }
 
@@ -237,6 +239,8 @@ impl Pool {
             collect,
         };
         if self.threads.is_empty() {
+            // Nobody could hear a later stop.
+            self.stop();
             return conclude(&job, None);
         }
         // The first thread starts last: it must find the others at work.

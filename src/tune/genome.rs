@@ -257,10 +257,8 @@ impl Genome {
 
     /// Whether an individual of one means the same in the other.
     pub fn has_genes_of(&self, other: &Genome) -> bool {
-        let names = |genome: &Genome| -> Vec<String> {
-            genome.genes.iter().map(|gene| gene.name.clone()).collect()
-        };
-        self.unit == other.unit && names(self) == names(other)
+        let names = self.genes.iter().map(|gene| &gene.name);
+        self.unit == other.unit && names.eq(other.genes.iter().map(|gene| &gene.name))
     }
 
     pub fn len(&self) -> usize {

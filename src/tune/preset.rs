@@ -298,13 +298,11 @@ impl Preset {
             })?;
         }
         // Checked together: one may be possible only with another.
-        let changed = Preset::parse(&table.to_string(), "");
-        changed.map_err(|error| PresetError {
+        Preset::parse(&table.to_string(), file).map_err(|error| PresetError {
             file: blamed(changes, error.key.as_deref()),
             line: None,
             ..error
-        })?;
-        Preset::parse(&table.to_string(), file)
+        })
     }
 
     /// What the paper reports of this very experiment, if it does.

@@ -23,8 +23,7 @@ struct Told {
 
 impl Told {
     fn read(folder: &Folder) -> Result<Told, RunError> {
-        let file = folder.path().join("config.toml");
-        let preset = Preset::load(&file.display().to_string())?;
+        let preset = folder.preset()?;
         let (genes, rows) = Journal::read(folder)?;
         if rows.is_empty() {
             return Err(folder.unusable("journal.csv", "no generation yet"));

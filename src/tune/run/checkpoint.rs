@@ -6,7 +6,6 @@ use super::{Folder, Record, RunError};
 use crate::eval::Weights;
 use crate::tune::genome::Genome;
 use crate::tune::methods::Individual;
-use crate::tune::preset::Preset;
 
 const FILE: &str = "checkpoint";
 
@@ -56,9 +55,7 @@ pub fn survivors(folder: &Folder, genome: &Genome) -> Result<Vec<Individual>, Ru
     let population: Vec<Individual> = population
         .try_into()
         .map_err(|error: toml::de::Error| unusable(error.message()))?;
-    let config = folder.path().join("config.toml");
-    let earlier = Preset::load(&config.display().to_string())?;
-    let earlier = Genome::new(&earlier.genome, Weights::zero("none"));
+    let earlier = Genome::new(&folder.preset()?.genome, Weights::zero("none"));
     if !earlier.is_ok_and(|earlier| earlier.has_genes_of(genome)) {
         return Err(unusable("of another genome"));
     }

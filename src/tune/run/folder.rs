@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::files;
-use crate::tune::preset::{Preset, RunSettings};
+use crate::tune::preset::Preset;
 
 /// What the run is: its preset with every change made to it.
 const CONFIG: &str = "config.toml";
@@ -54,23 +54,27 @@ impl Folder {
     /// call left is gone on with if it is the same experiment, from the day that one began.
     pub fn claim(path: &Path, preset: &mut Preset) -> Result<Folder, RunError> {
         let folder = Folder::create(path)?;
-        if folder.has(CONFIG) {
-            let earlier = Preset::load(&path.join(CONFIG).display().to_string())?;
+        if Folder::holds_run(path) {
+            let mut earlier = folder.preset()?;
             preset.run.started = earlier.run.started.clone();
-            let threads = preset.run.threads;
-            let same = Preset {
-                run: RunSettings {
-                    threads,
-                    ..earlier.run
-                },
-                ..earlier
-            };
-            if same != *preset {
+            earlier.run.threads = preset.run.threads;
+            if earlier != *preset {
                 return Err(folder.unusable(CONFIG, "another experiment; choose another folder"));
             }
         }
         folder.write_config(preset)?;
         Ok(folder)
+    }
+
+    /// Whether a run has been begun there.
+    pub fn holds_run(path: &Path) -> bool {
+        path.join(CONFIG).exists()
+    }
+
+    /// What the run is, as it was written down.
+    pub fn preset(&self) -> Result<Preset, RunError> {
+        let file = self.path.join(CONFIG).display().to_string();
+        Ok(Preset::load(&file)?)
     }
 
     /// Writes down what the run is, so that it can be resumed.

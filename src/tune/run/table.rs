@@ -118,8 +118,10 @@ pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -
         return String::new();
     };
     let figure = |mean: f64, deviation: f64| format!("{mean:.2} ± {deviation:.2}");
+    let widths = names.iter().map(|name| name.chars().count());
+    let width = widths.max().unwrap_or(0);
     let mut text = format!(
-        "{:>18} {:>18} {:>18} {:>18}\n",
+        "{:>width$} {:>18} {:>18} {:>18}\n",
         "", "first", "last", "paper"
     );
     for (place, name) in names.iter().enumerate() {
@@ -134,7 +136,7 @@ pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -
         };
         let _ = writeln!(
             text,
-            "{name:>18} {:>18} {:>18} {paper:>18}",
+            "{name:>width$} {:>18} {:>18} {paper:>18}",
             own(first),
             own(last)
         );
