@@ -85,3 +85,23 @@ fn help_lists_the_commands() {
         assert!(text.contains(command), "{command}");
     }
 }
+
+#[test]
+fn weights_may_stand_on_either_side_of_the_command_that_takes_them() {
+    let material = "weights/papers/vazquez-2011.toml";
+    let expected = stdout(&finch(&["eval", "--json", "--weights", material]));
+    assert_eq!(
+        stdout(&finch(&["--weights", material, "eval", "--json"])),
+        expected
+    );
+    assert_ne!(stdout(&finch(&["eval", "--json"])), expected);
+    assert_fails(
+        &["bench", "eval", "--weights", "no/such/file.toml"],
+        &["no/such/file.toml"],
+    );
+    assert!(!stdout(&finch(&["match", "--help"])).contains("--weights"));
+    assert_fails(
+        &["--weights", material, "match", material, "default"],
+        &["--weights"],
+    );
+}

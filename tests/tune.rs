@@ -639,6 +639,14 @@ fn bad_files_and_folders_are_refused() {
     assert_refused(&run(&sweep), &["method.histroy"]);
     let set = ["tune", "small.toml", "--set", "run.generations=no"];
     assert_refused(&run(&set), &["run.generations"]);
+    assert_refused(
+        &run(&["tune", "vazquez-2013-best"]),
+        &[
+            "vazquez-2013-best",
+            "genome.base",
+            "runs/vazquez-2013-climb",
+        ],
+    );
     assert_success(&desk.tune("out", &[]));
     assert_refused(&desk.tune("out", &[]), &["--resume"]);
     std::fs::write(desk.path("out/checkpoint"), "generation = 3\n[best").unwrap();

@@ -3,12 +3,14 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::output;
+use super::{Choice, output};
 use crate::eval::{Weights, explain};
 use crate::position::Position;
 
 #[derive(Args)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(super) choice: Choice,
     /// The position, in quotes or as separate words; the start position when left out.
     #[arg(value_name = "FEN")]
     fen: Vec<String>,

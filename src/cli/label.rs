@@ -12,6 +12,7 @@ use clap::Args;
 use rand::seq::IndexedRandom;
 use rayon::prelude::*;
 
+use super::Choice;
 use super::filters::Filters;
 use super::progress::Counter;
 use crate::data::{
@@ -26,6 +27,8 @@ use crate::random::{Purpose, stream};
 
 #[derive(Args)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(super) choice: Choice,
     /// Positions in EPD, or games in PGN to draw positions from; plain or compressed. With
     /// --merge: files of labels.
     #[arg(required = true, value_name = "FILE")]

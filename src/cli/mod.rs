@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::ensure;
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::eval::Weights;
 use crate::uci;
@@ -34,17 +34,24 @@ use crate::uci;
 #[derive(Parser)]
 #[command(version, about)]
 pub struct Arguments {
-    /// Weights to evaluate with, instead of the ones built in.
-    #[arg(long, global = true, value_name = "FILE")]
-    weights: Option<PathBuf>,
+    #[command(flatten)]
+    choice: Choice,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// The option of all commands that evaluate; it may stand before or after the command.
+#[derive(Args, Default)]
+pub struct Choice {
+    /// Weights to evaluate with, instead of the ones built in.
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Speak UCI (the default).
-    Uci,
+    Uci(Choice),
     /// Search fixed positions; the node count is the engine's signature.
     Bench(bench::Arguments),
     /// Count the leaves of the legal move tree.
@@ -76,34 +83,38 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it evaluates with the weights that are given to all.
-    fn evaluates(&self) -> bool {
-        matches!(
-            self,
-            Command::Uci
-                | Command::Bench(_)
-                | Command::Eval(_)
-                | Command::Openings(_)
-                | Command::Selfplay(_)
-                | Command::Label(_)
-                | Command::Fitness(_)
-        )
+    /// The weights it was told to evaluate with; `None` if it takes its weights another way.
+    fn choice(&mut self) -> Option<&mut Choice> {
+        match self {
+            Command::Uci(choice) => Some(choice),
+            Command::Bench(arguments) => Some(arguments.choice()),
+            Command::Eval(arguments) => Some(&mut arguments.choice),
+            Command::Openings(arguments) => Some(&mut arguments.choice),
+            Command::Selfplay(arguments) => Some(&mut arguments.choice),
+            Command::Label(arguments) => Some(&mut arguments.choice),
+            _ => None,
+        }
     }
 }
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
-        let weights = Arc::new(match &self.weights {
-            Some(path) => Weights::load(path)?,
+        let mut command = self.command.unwrap_or(Command::Uci(Choice::default()));
+        let before = self.choice.weights;
+        let after = match command.choice() {
+            Some(choice) => choice.weights.take(),
+            None => {
+                let refused = "--weights: this command takes its weights in another way";
+                ensure!(before.is_none(), "{refused}; see its --help");
+                None
+            }
+        };
+        let weights = Arc::new(match after.or(before) {
+            Some(path) => Weights::load(&path)?,
             None => installed(),
         });
-        let command = self.command.unwrap_or(Command::Uci);
-        ensure!(
-            self.weights.is_none() || command.evaluates(),
-            "--weights: this command takes its weights in another way; see its --help"
-        );
         match command {
-            Command::Uci => uci::run(weights),
+            Command::Uci(_) => uci::run(weights),
             Command::Bench(arguments) => arguments.run(&weights),
             Command::Perft(arguments) => arguments.run(),
             Command::Eval(arguments) => arguments.run(&weights),

@@ -7,12 +7,15 @@ use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
+use super::Choice;
 use crate::eval::Weights;
 use crate::files::write_whole;
 use crate::play::opening_maker::{Wanted, make};
 
 #[derive(Args)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(super) choice: Choice,
     /// How many positions.
     #[arg(long, default_value_t = Wanted::default().count)]
     count: usize,

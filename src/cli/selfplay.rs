@@ -7,12 +7,15 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rayon::prelude::*;
 
+use super::Choice;
 use crate::data::{SelfPlay, positions_of_game};
 use crate::eval::Weights;
 use crate::files::write_whole;
 
 #[derive(Args)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(super) choice: Choice,
     /// How many positions.
     #[arg(long, default_value_t = 100_000)]
     positions: usize,

@@ -37,6 +37,14 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../tuning/vazquez-2013-24.toml"),
     ),
     (
+        "vazquez-2013-climb",
+        include_str!("../../tuning/vazquez-2013-climb.toml"),
+    ),
+    (
+        "vazquez-2013-best",
+        include_str!("../../tuning/vazquez-2013-best.toml"),
+    ),
+    (
         "david-tabibi-2011",
         include_str!("../../tuning/david-tabibi-2011.toml"),
     ),

@@ -174,13 +174,15 @@ fn sources(preset: &Preset) -> Vec<Source> {
 }
 
 fn genome(preset: &Preset) -> Result<Genome, RunError> {
-    let base = named_weights(&preset.genome.base)?;
-    Genome::new(&preset.genome, base).map_err(|(key, problem)| {
+    let complain = |key: &str, problem: String| {
         RunError::Preset(PresetError {
             file: preset.name.clone(),
             line: None,
             key: Some(format!("genome.{key}")),
             problem,
         })
-    })
+    };
+    let base =
+        named_weights(&preset.genome.base).map_err(|error| complain("base", error.to_string()))?;
+    Genome::new(&preset.genome, base).map_err(|(key, problem)| complain(&key, problem))
 }
