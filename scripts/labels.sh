@@ -9,7 +9,6 @@
 # the preset's 10,000 are wanted.
 set -eu
 
-FINCH=${1:-finch}
 ENGINE=${ENGINE:-stockfish}
 OPTION=${OPTION:-Use NNUE=false}
 DEPTH=${DEPTH:-2}
@@ -18,6 +17,7 @@ PER_GAME=${PER_GAME:-20}
 # The labels were made when there were so many games; the others came later, behind these.
 MAX_GAMES=${MAX_GAMES:-1033}
 here=$(cd "$(dirname "$0")/.." && pwd)
+FINCH=${1:-$here/target/release/finch}
 GAMES=${GAMES:-$here/tuning/games/stockfish.pgn.zst}
 OUT=${OUT:-$here/tuning/labels/stockfish.epd.zst}
 

@@ -66,7 +66,7 @@ enum Command {
     Rate(rate::Arguments),
     /// Make a file of balanced opening positions.
     Openings(openings::Arguments),
-    /// Evolve weights from games.
+    /// Evolve weights from games, or from a mentor's scores.
     Tune(tune::Arguments),
     /// Play quick games against itself and keep their positions.
     Selfplay(selfplay::Arguments),
@@ -128,10 +128,7 @@ impl Arguments {
             Command::Recognise(arguments) => arguments.run(),
             Command::Fitness(arguments) => arguments.run(),
             Command::Report(arguments) => arguments.run(),
-            Command::Params => {
-                params::print();
-                Ok(())
-            }
+            Command::Params => params::print(),
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Arguments {
     /// A preset that comes with Finch, or a file.
     #[arg(default_value = "vazquez-2013")]
     preset: String,
-    /// Games (PGN) or positions (EPD with bm) to learn from, instead of the preset's.
+    /// Games (PGN), positions (EPD with bm) or labels (EPD with ce) to learn from, instead of the preset's.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     games: Vec<PathBuf>,
     /// Seed of the run; with --runs, of the first.

@@ -46,8 +46,9 @@ impl MentorSettings {
     /// A value as people read it: the loss, lower is better.
     pub fn shown(&self, value: f64) -> String {
         match self.loss {
-            Loss::Centipawns => format!("{:.2} cp", -value),
-            Loss::Chance => format!("{:.5}", -value),
+            // Subtracted, for a loss of nothing is not minus nothing.
+            Loss::Centipawns => format!("{:.2} cp", 0.0 - value),
+            Loss::Chance => format!("{:.5}", 0.0 - value),
         }
     }
 
