@@ -156,6 +156,24 @@ mod tests {
         }
     }
 
+    /// However long a game lasts, a few hundredths of a second that something else takes must
+    /// not lose it.
+    #[test]
+    fn a_long_game_settles_where_a_stall_is_survived() {
+        for (start, increment, reserve) in [(3_000, 30, 120), (1_000, 10, 45)] {
+            let mut remaining = start;
+            for _ in 0..200 {
+                let (soft, _) = planned(remaining, increment, None);
+                // Moves take somewhat longer than planned: iterations are not broken off.
+                let taken = soft.mul_f64(1.15).as_millis() as u64;
+                remaining = remaining + increment - taken;
+            }
+            assert!(remaining >= reserve, "{start}+{increment}: {remaining}");
+            let (_, hard) = planned(remaining, increment, None);
+            assert!(hard.as_millis() as u64 * 2 <= remaining);
+        }
+    }
+
     #[test]
     fn the_last_move_before_the_control_may_use_most_of_the_clock() {
         let (_, last) = planned(10_000, 0, Some(1));

@@ -120,8 +120,8 @@ params! {
     quiescence_margin = 140, 60..=300, 15;
     /// Time: the share of the remaining time planned for a move, in per mille.
     time_share = 46, 20..=90, 4;
-    time_increment_share = 780, 400..=1000, 40;
-    time_hard_share = 560, 250..=800, 30;
+    time_increment_share = 650, 400..=1000, 40;
+    time_hard_share = 400, 250..=800, 30;
 }
 
 #[cfg(feature = "tunable")]
