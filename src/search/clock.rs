@@ -104,7 +104,12 @@ fn plan(limits: &Limits, remaining: Duration, overhead: Duration) -> (Duration, 
             (share.mul_f64(0.8), share * 4)
         }
         _ => {
-            let soft = per_mille(usable, params::time_share()) + increment;
+            // What is never planned with, for machines stall. Once it is touched, part of each
+            // increment goes to fill it up again.
+            let reserve = Duration::from_millis(params::time_reserve() as u64);
+            let free = usable - reserve.min(usable * 2 / 3);
+            let filled = (usable.as_secs_f64() / reserve.as_secs_f64()).min(1.0);
+            let soft = per_mille(free, params::time_share()) + increment.mul_f64(filled);
             (soft, soft * 4)
         }
     };
@@ -156,11 +161,10 @@ mod tests {
         }
     }
 
-    /// However long a game lasts, a few hundredths of a second that something else takes must
-    /// not lose it.
+    /// However long a game lasts, a tenth of a second that something else takes must not lose it.
     #[test]
     fn a_long_game_settles_where_a_stall_is_survived() {
-        for (start, increment, reserve) in [(3_000, 30, 120), (1_000, 10, 45)] {
+        for (start, increment, reserve) in [(3_000, 30, 270), (1_000, 10, 180)] {
             let mut remaining = start;
             for _ in 0..200 {
                 let (soft, _) = planned(remaining, increment, None);
@@ -172,6 +176,16 @@ mod tests {
             let (_, hard) = planned(remaining, increment, None);
             assert!(hard.as_millis() as u64 * 2 <= remaining);
         }
+    }
+
+    #[test]
+    fn what_a_stall_took_comes_back_within_a_few_moves() {
+        let mut remaining = 50;
+        for _ in 0..25 {
+            let (soft, _) = planned(remaining, 10, None);
+            remaining = remaining + 10 - soft.mul_f64(1.15).as_millis() as u64;
+        }
+        assert!(remaining >= 130, "{remaining}");
     }
 
     #[test]

@@ -122,6 +122,8 @@ params! {
     time_share = 46, 20..=90, 4;
     time_increment_share = 650, 400..=1000, 40;
     time_hard_share = 400, 250..=800, 30;
+    /// Milliseconds kept in hand when there is no move to go for.
+    time_reserve = 150, 1..=500, 25;
 }
 
 #[cfg(feature = "tunable")]
