@@ -86,6 +86,35 @@ fn selfplay_can_be_told_again() {
 }
 
 #[test]
+fn a_mentor_plays_against_itself_and_its_scores_are_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let played = |name: &str| {
+        let arguments = ["selfplay", "--positions", "40", "--depth", "1", "--share"];
+        let more = ["1", "--engine", FINCH, "--out", name];
+        succeed(folder.path(), &[&arguments[..], &more[..]].concat());
+        fs::read_to_string(folder.path().join(name)).unwrap()
+    };
+    let first = played("a.epd");
+    let mut lines = first.lines();
+    assert!(lines.next().unwrap().starts_with("# mentor: Finch"));
+    assert_eq!(lines.clone().count(), 40);
+    assert!(lines.all(|line| line.contains("; ce ")));
+    assert_eq!(first, played("b.epd"));
+    let fitness = ["fitness", "mentor", "--games", "a.epd"];
+    assert!(succeed(folder.path(), &fitness).contains("positions"));
+}
+
+#[test]
+fn a_mentor_that_cannot_be_started_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["selfplay", "--engine", "no-such-engine", "--out", "a.epd"];
+    let output = finch(folder.path(), &arguments);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no-such-engine"));
+    assert!(!folder.path().join("a.epd").exists());
+}
+
+#[test]
 fn labels_are_scores_of_the_positions_and_nothing_is_asked_twice() {
     let folder = tempfile::tempdir().unwrap();
     make_labels(folder.path());

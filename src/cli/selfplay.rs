@@ -1,16 +1,19 @@
-//! `finch selfplay`: positions from Finch's own play, as EPD, for a mentor to judge.
+//! `finch selfplay`: positions from quick games, as EPD: Finch's own, for a mentor to judge, or the
+//! mentor's, with its scores.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rayon::prelude::*;
 
 use super::Choice;
-use crate::data::{SelfPlay, positions_of_game};
+use crate::data::{Judged, Mentor, MentorPlan, SelfPlay, fields, mentors_game, own_game};
 use crate::eval::Weights;
 use crate::files::write_whole;
+use crate::play::Pace;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -30,52 +33,102 @@ pub struct Arguments {
     /// The chance that a move is random.
     #[arg(long, default_value_t = 0.11)]
     blunders: f64,
+    /// The chance that a quiet position is kept.
+    #[arg(long, default_value_t = 0.35)]
+    share: f64,
+    /// Let this UCI engine play instead, and keep its scores as labels.
+    #[arg(long, value_name = "COMMAND")]
+    engine: Option<String>,
 }
 
 /// Games played between two looks at how many positions there are.
 const ROUND: u64 = 512;
 
+/// How long a mentor may be silent.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 impl Arguments {
     pub fn run(self, weights: &Arc<Weights>) -> Result<()> {
-        ensure!(
-            (0.0..=1.0).contains(&self.blunders),
-            "--blunders is a chance, from 0 to 1"
-        );
+        for (name, chance) in [("--blunders", self.blunders), ("--share", self.share)] {
+            ensure!(
+                (0.0..=1.0).contains(&chance),
+                "{name} is a chance, from 0 to 1"
+            );
+        }
         let play = SelfPlay {
             seed: self.seed,
             depth: self.depth,
             opening: [6, 16],
             blunders: self.blunders,
-            share: 0.35,
+            share: self.share,
         };
+        let text = match &self.engine {
+            None => self.rounds(|number| lines(number, &own_game(&play, number, weights), false)),
+            Some(command) => self.mentors_rounds(command, &play)?,
+        };
+        write_whole(&self.out, &text).with_context(|| format!("writing {}", self.out.display()))
+    }
+
+    /// The same for a mentor: as many processes as there are threads, each with a game at a time.
+    fn mentors_rounds(&self, command: &str, play: &SelfPlay) -> Result<String> {
+        let pace = Pace {
+            depth: Some(self.depth),
+            ..Pace::default()
+        };
+        // Quick games fill no more, and it is cleared before each.
+        let options = [("Hash".to_owned(), "1".to_owned())];
+        let plan = MentorPlan::parse(command, &options, pace, PATIENCE)?;
+        let idle: Vec<_> = (0..rayon::current_num_threads())
+            .map(|_| plan.start())
+            .collect::<Result<_, _>>()?;
+        let header = format!("# mentor: {}\n", idle[0].description());
+        let (give_back, idle_mentors) = crossbeam_channel::unbounded::<Mentor>();
+        for mentor in idle {
+            give_back.send(mentor)?;
+        }
+        let game = |number| {
+            let Ok(mut mentor) = idle_mentors.recv() else {
+                return Vec::new();
+            };
+            let judged = mentors_game(play, number, &mut mentor);
+            // The receiver is ours and still there.
+            let _ = give_back.send(mentor);
+            lines(number, &judged, true)
+        };
+        Ok(header + &self.rounds(game))
+    }
+
+    /// Plays games until there are enough positions.
+    fn rounds(&self, game: impl Fn(u64) -> Vec<String> + Sync) -> String {
         let mut lines = Vec::new();
         let mut next = 0;
         while lines.len() < self.positions {
-            let games: Vec<_> = (next..next + ROUND)
-                .into_par_iter()
-                .map(|number| (number, positions_of_game(&play, number, weights)))
-                .collect();
+            let games: Vec<_> = (next..next + ROUND).into_par_iter().map(&game).collect();
             next += ROUND;
-            for (number, positions) in games {
-                lines.extend(
-                    positions
-                        .iter()
-                        .map(|position| epd_line(&position.fen(), number)),
-                );
-            }
+            let before = lines.len();
+            lines.extend(games.into_iter().flatten());
             eprintln!(
                 "{} positions from {next} games",
                 lines.len().min(self.positions)
             );
+            if lines.len() == before {
+                break;
+            }
         }
         lines.truncate(self.positions);
-        write_whole(&self.out, &lines.concat())
-            .with_context(|| format!("writing {}", self.out.display()))
+        lines.concat()
     }
 }
 
-/// Four fields of a FEN and the game it comes from.
-fn epd_line(fen: &str, game: u64) -> String {
-    let fields: Vec<_> = fen.split_whitespace().take(4).collect();
-    format!("{} id \"{game}\";\n", fields.join(" "))
+/// Four fields of a FEN, the game it comes from and, if asked for, its score.
+fn lines(game: u64, judged: &[Judged], scored: bool) -> Vec<String> {
+    let line = |one: &Judged| {
+        let position = fields(&one.position.fen());
+        let score = match scored {
+            true => format!(" ce {};", one.score),
+            false => String::new(),
+        };
+        format!("{position} id \"{game}\";{score}\n")
+    };
+    judged.iter().map(line).collect()
 }

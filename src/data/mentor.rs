@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use shakmaty::Move;
 use thiserror::Error;
 
 use crate::play::contestant::{Contestant, Kind};
@@ -137,6 +138,20 @@ impl Mentor {
             self.outside.name(),
             options.join(", ")
         )
+    }
+
+    /// What it would play and what that is worth; nothing for a mate, or without an answer.
+    pub fn choose(&mut self, position: &Position) -> Option<(Move, i32)> {
+        let thought = self.outside.consult(position, self.plan.pace).ok()?;
+        match thought.score {
+            Some(PlayerScore::Centipawns(centipawns)) => Some((thought.m, centipawns)),
+            _ => None,
+        }
+    }
+
+    /// What follows does not depend on what was before.
+    pub fn forget(&mut self) -> Result<(), Fault> {
+        self.outside.new_game(&Position::default())
     }
 
     pub fn ask(&mut self, position: &Position) -> Asked {

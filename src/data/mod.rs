@@ -41,7 +41,7 @@ pub use pgn::GameRecord;
 pub use quiet::is_quiet;
 pub use sample::{Collection, Tally};
 pub use selection::{Date, Outcomes, Selection, Side};
-pub use selfplay::{SelfPlay, positions_of_game};
+pub use selfplay::{Judged, SelfPlay, mentors_game, own_game};
 pub use source::Source;
 
 use sample::Sampler;

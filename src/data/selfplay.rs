@@ -1,4 +1,5 @@
-//! Positions from Finch's own play, for a mentor to judge.
+//! Positions from quick games: Finch's own, for a mentor to judge, or the mentor's, judged as
+//! they are played.
 //!
 //! Masters' games show how balanced positions are held; a search meets the others. So Finch plays
 //! itself quickly from random openings, and now and then either side plays a random move: pieces
@@ -11,6 +12,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use shakmaty::Move;
 
+use super::mentor::Mentor;
 use crate::eval::Weights;
 use crate::position::{Game, Position, movegen};
 use crate::random::{Purpose, stream};
@@ -37,14 +39,39 @@ const DECIDED: i32 = 1_500;
 /// Shallow searches fill no more.
 const HASH_MEBIBYTES: usize = 1;
 
-/// The positions that one game gives: not in check, and the best move neither captures nor
-/// promotes, so that a static judgement makes sense.
-pub fn positions_of_game(play: &SelfPlay, number: u64, weights: &Arc<Weights>) -> Vec<Position> {
-    let mut random = stream(play.seed, Purpose::Game, number, 0);
+/// Finch's own game, for others to judge; nothing if there is no memory to play it.
+pub fn own_game(play: &SelfPlay, number: u64, weights: &Arc<Weights>) -> Vec<Judged> {
     let Ok(table) = Table::new(HASH_MEBIBYTES) else {
         return Vec::new();
     };
     let mut memory = Memory::new(weights.clone());
+    let choose = |game: &Game| choose(game, play.depth, weights, &table, &mut memory);
+    game_of(play, number, choose)
+}
+
+/// A game the mentor plays against itself, judging as it goes.
+pub fn mentors_game(play: &SelfPlay, number: u64, mentor: &mut Mentor) -> Vec<Judged> {
+    if mentor.forget().is_err() {
+        return Vec::new();
+    }
+    game_of(play, number, |game| mentor.choose(game.position()))
+}
+
+/// A position and what whoever played thought of it: centipawns seen by the side to move.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub position: Position,
+    pub score: i32,
+}
+
+/// The positions that one game gives: not in check, and the best move neither captures nor
+/// promotes, so that a static judgement makes sense.
+fn game_of(
+    play: &SelfPlay,
+    number: u64,
+    mut choose: impl FnMut(&Game) -> Option<(Move, i32)>,
+) -> Vec<Judged> {
+    let mut random = stream(play.seed, Purpose::Game, number, 0);
     let mut taken = Vec::new();
     let mut game = Game::default();
     let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
@@ -59,14 +86,14 @@ pub fn positions_of_game(play: &SelfPlay, number: u64, weights: &Arc<Weights>) -
             game.play(any);
             continue;
         }
-        let Some((best, score)) = choose(&game, play.depth, weights, &table, &mut memory) else {
+        let Some((best, score)) = choose(&game) else {
             break;
         };
         if score.abs() > DECIDED {
             break;
         }
         if !position.in_check() && !best.is_conversion() && random.random_bool(play.share) {
-            taken.push(position);
+            taken.push(Judged { position, score });
         }
         game.play(next_move(best, any, play.blunders, &mut random));
     }
@@ -118,8 +145,8 @@ mod tests {
         };
         let weights = Arc::new(Weights::default());
         let fens = |number| -> Vec<String> {
-            let positions = positions_of_game(&play, number, &weights);
-            positions.iter().map(Position::fen).collect()
+            let judged = own_game(&play, number, &weights);
+            judged.iter().map(|one| one.position.fen()).collect()
         };
         assert_eq!(fens(5), fens(5));
         assert_ne!(fens(5), fens(6));
