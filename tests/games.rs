@@ -241,6 +241,42 @@ fn averages_stand_beside_the_papers_and_rivals_are_met() {
     assert!(text.contains("3.22 ± 0.28"), "{text}");
     assert!(text.contains("result against its start"), "{text}");
     assert!(text.contains("result against Nobody"), "{text}");
+    assert_eq!(
+        games_kept(&desk),
+        4,
+        "two against the start, two against the rival"
+    );
+}
+
+fn games_kept(desk: &Desk) -> usize {
+    let games = std::fs::read_to_string(desk.path("out/games.pgn")).unwrap();
+    games.matches("[Event ").count()
+}
+
+#[test]
+fn a_closing_match_that_was_broken_off_goes_on_with_its_games() {
+    let text = small("", PAIRED[0]).replace("closing_games = 0", "closing_games = 6");
+    let desk = Desk::new(&text);
+    let output = desk.tune("out", &[]);
+    assert_success(&output);
+    let closing = || std::fs::read_to_string(desk.path("out/closing.txt")).unwrap();
+    let whole = closing();
+    assert_eq!(games_kept(&desk), 6);
+    // As a kill leaves it: some games whole, the last one half written.
+    let games = std::fs::read_to_string(desk.path("out/games.pgn")).unwrap();
+    let third = games.match_indices("[Event ").nth(2).unwrap().0;
+    std::fs::write(desk.path("out/games.pgn"), &games[..third + 40]).unwrap();
+    std::fs::remove_file(desk.path("out/closing.txt")).unwrap();
+    assert_success(&desk.command(&["tune", "--resume", "out"]).output().unwrap());
+    assert_eq!(closing(), whole);
+    assert_eq!(games_kept(&desk), 6);
+}
+
+#[test]
+fn an_opponent_that_is_missing_is_named_with_its_key() {
+    let opponent = OPPONENT.replace("'default'", "'nobody.toml'");
+    let desk = Desk::new(&small(&opponent, MEASURED[0]));
+    assert_refused(&desk.tune("out", &[]), &["fitness.opponent", "nobody.toml"]);
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Arguments {
         preset.run.threads = self.threads.unwrap_or(preset.run.threads);
         let mut session = Session::default();
         let outcome = session.run(&preset, &folder, stop)?;
-        self.conclude(&preset, &folder, &outcome)
+        self.conclude(&preset, &folder, &outcome, stop)
     }
 
     /// The runs of one variant of the preset, each in a folder of its own if there are several.
@@ -127,7 +127,7 @@ impl Arguments {
                 summaries.extend(Summary::of(preset.run.seed, &outcome.rows));
             }
             if self.runs == 1 {
-                self.conclude(&preset, &folder, &outcome)?;
+                self.conclude(&preset, &folder, &outcome, stop)?;
             } else {
                 report::write(&folder)?;
             }
@@ -183,7 +183,13 @@ impl Arguments {
     }
 
     /// Says what came of a single run, and does with it what was asked for.
-    fn conclude(&self, preset: &Preset, folder: &Folder, outcome: &Outcome) -> anyhow::Result<()> {
+    fn conclude(
+        &self,
+        preset: &Preset,
+        folder: &Folder,
+        outcome: &Outcome,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<()> {
         report::write(folder)?;
         let best = folder.path().join("best.toml");
         let summary = Summary::of(preset.run.seed, &outcome.rows);
@@ -195,9 +201,7 @@ impl Arguments {
             println!("interrupted; go on with: finch tune --resume {folder}");
         } else {
             print_averages(preset, folder)?;
-            let closing = closing_matches(preset, outcome)?;
-            print!("{closing}");
-            run::write_whole(&folder.path().join("closing.txt"), &closing)?;
+            close(preset, folder, outcome, stop)?;
         }
         println!("weights: {}", best.display());
         println!("report: {}", folder.path().join("report.html").display());
@@ -219,9 +223,19 @@ fn print_averages(preset: &Preset, folder: &Folder) -> anyhow::Result<()> {
 }
 
 /// New weights against start weights and rivals, in games: a line for each.
-fn closing_matches(preset: &Preset, outcome: &Outcome) -> anyhow::Result<String> {
-    let genome = &outcome.genome;
-    let all = run::closing_matches(preset, genome, &outcome.best, &outcome.start)?;
+fn close(
+    preset: &Preset,
+    folder: &Folder,
+    outcome: &Outcome,
+    stop: &AtomicBool,
+) -> anyhow::Result<()> {
+    let players = [&outcome.best, &outcome.start];
+    let closings = run::closing_matches(preset, &outcome.genome, players, folder, stop)?;
+    let Some(closings) = closings else {
+        let folder = folder.path().display();
+        println!("closing match interrupted; go on with: finch tune --resume {folder}");
+        return Ok(());
+    };
     let line = |closing: run::Closing| {
         let (opponent, score) = (closing.opponent, closing.score);
         format!(
@@ -232,7 +246,10 @@ fn closing_matches(preset: &Preset, outcome: &Outcome) -> anyhow::Result<String>
             score.elo()
         )
     };
-    Ok(all.into_iter().map(line).collect())
+    let text: String = closings.into_iter().map(line).collect();
+    print!("{text}");
+    run::write_whole(&folder.path().join("closing.txt"), &text)?;
+    Ok(())
 }
 
 /// What several runs of one command share.
@@ -296,7 +313,7 @@ fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
         if heard.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("finch: stopping after this generation; once more to stop at once");
+        eprintln!("finch: stopping after this generation or game; once more to stop at once");
     })?;
     Ok(stop)
 }

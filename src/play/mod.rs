@@ -12,7 +12,7 @@
 //! - [`score`]: what two players' games say (Elo, likelihood of superiority, pentanomial);
 //!   [`sprt`]: when that is enough; [`ratings`]: what the games of many players say
 //!
-//! A tuner needs two calls: [`duel`] for a match, [`encounters`] for many games between many.
+//! A tuner that learns from games needs one call: [`encounters`], many games between many.
 
 pub mod adjudication;
 pub mod contestant;
@@ -56,9 +56,8 @@ pub use openings::Opening;
 pub use outside::{Engine, Outside};
 pub use pace::Pace;
 pub use player::{Fault, PlayerScore};
-use schedule::{Fixture, Format, Schedule};
+use schedule::Fixture;
 pub use score::Score;
-use standings::{Finished, Standings};
 
 /// What holds for every game between players of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,40 +74,6 @@ impl From<Pace> for Terms {
             adjudication: Adjudication::default(),
         }
     }
-}
-
-/// A match of `games` games (an even number) between two sets of weights, each opening with both
-/// colours, on `threads` threads; the score is that of `a`. The seed chooses the openings; with
-/// a depth or node limit nothing else decides.
-pub fn duel(
-    a: &Weights,
-    b: &Weights,
-    terms: impl Into<Terms>,
-    openings: &[Opening],
-    games: usize,
-    seed: u64,
-    threads: usize,
-) -> io::Result<Score> {
-    let contestants = [("a", a), ("b", b)]
-        .map(|(name, weights)| Contestant::inside(name, Arc::new(weights.clone())));
-    let mut openings = openings.to_vec();
-    openings::shuffle(&mut openings, seed);
-    let schedule = Schedule::new(2, Format::RoundRobin, games);
-    let fixtures: Vec<Fixture> = (0..schedule.games())
-        .map(|number| schedule.fixture(number))
-        .collect();
-    let mut standings = Standings::new(schedule);
-    let hall = hall(&contestants, &openings, terms.into());
-    hall.play(
-        &fixtures,
-        threads,
-        &AtomicBool::new(false),
-        |fixture, record| {
-            standings.add(fixture.number, Finished::of(&record));
-            ControlFlow::Continue(())
-        },
-    )?;
-    Ok(standings.total(0))
 }
 
 /// One game of many: white, black and the opening, by their places in the lists.

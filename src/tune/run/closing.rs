@@ -1,11 +1,19 @@
 //! The last word: do the new weights beat those they started from, and others?
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
 use crate::eval::Weights;
-use crate::play::{self, Pace, Score, Terms, openings};
+use crate::play::contestant::Contestant;
+use crate::play::journal::Journal;
+use crate::play::schedule::{Format, Schedule};
+use crate::play::tournament::{EmptyHall, Tournament};
+use crate::play::{Pace, Score, Terms, openings};
 use crate::tune::genome::Genome;
 use crate::tune::preset::{FitnessSettings, Preset};
 
-use super::RunError;
+use super::{Folder, RunError};
 
 /// One closing match, from the view of the result.
 pub struct Closing {
@@ -14,47 +22,72 @@ pub struct Closing {
     pub score: Score,
 }
 
+/// The file of the games, in the folder of the run.
+const GAMES: &str = "games.pgn";
+
 /// Plays the result against its start and against the rivals of the preset, each opening with
 /// both colours; nobody when the preset asks for no games. The seed of the run chooses the
-/// openings; what learned from games plays as it did then, anything else by nodes.
+/// openings; what learned from games plays as it did then, anything else by nodes. The games are kept
+/// in the folder; a match that `stop` broke off goes on from there, and is none yet.
 pub fn closing_matches(
     preset: &Preset,
     genome: &Genome,
-    new: &Weights,
-    start: &Weights,
-) -> Result<Vec<Closing>, RunError> {
-    let mut opponents = vec![("its start".to_owned(), start.clone())];
+    [new, start]: [&Weights; 2],
+    folder: &Folder,
+    stop: &AtomicBool,
+) -> Result<Option<Vec<Closing>>, RunError> {
+    if preset.run.closing_games == 0 {
+        return Ok(Some(Vec::new()));
+    }
+    let mut players = vec![("result", new.clone()), ("its start", start.clone())];
     for (name, genes) in &preset.run.rivals {
         // Checked when the preset was read.
         if let Ok(genes) = genome.genes_named(genes) {
-            opponents.push((name.clone(), genome.weights(&genes)));
+            players.push((name, genome.weights(&genes)));
         }
     }
-    if preset.run.closing_games == 0 {
-        opponents.clear();
+    let tournament = tournament(preset, &players);
+    let unusable = |error: &dyn std::fmt::Display| folder.unusable(GAMES, &error.to_string());
+    let path = folder.path().join(GAMES);
+    let (journal, finished) =
+        Journal::resume(&path, &tournament.id()).map_err(|error| unusable(&error))?;
+    let conclusion = tournament
+        .run(Some(journal), finished, &mut EmptyHall, stop)
+        .map_err(|error| unusable(&error))?;
+    let standings = conclusion.standings;
+    if standings.games() < tournament.schedule.games() {
+        return Ok(None);
     }
-    let matches = opponents.into_iter().map(|(opponent, weights)| {
-        let score = closing_match(preset, new, &weights)?;
-        Ok(Closing { opponent, score })
+    let closings = standings.pairings().map(|((_, opponent), score)| Closing {
+        opponent: players[opponent].0.to_owned(),
+        score,
     });
-    matches.collect()
+    Ok(Some(closings.collect()))
 }
 
-fn closing_match(preset: &Preset, new: &Weights, opponent: &Weights) -> Result<Score, RunError> {
+fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
     let run = &preset.run;
-    let threads = match run.threads {
-        0 => rayon::current_num_threads(),
-        threads => threads,
-    };
     let terms = match &preset.fitness {
         FitnessSettings::Games(settings) => settings.terms(),
         _ => Terms::from(Pace::nodes(run.closing_nodes)),
     };
-    let games = run.closing_games.next_multiple_of(2) as usize;
-    let book = openings::embedded();
-    let score = play::duel(new, opponent, terms, &book, games, run.seed, threads);
-    score.map_err(|error| RunError::File {
-        path: "closing match".to_owned(),
-        reason: error.to_string(),
-    })
+    let mut openings = openings::embedded();
+    openings::shuffle(&mut openings, run.seed);
+    let contestant =
+        |(name, weights): &(&str, Weights)| Contestant::inside(name, Arc::new(weights.clone()));
+    Tournament {
+        event: format!("{}, seed {}: closing match", preset.name, run.seed),
+        contestants: players.iter().map(contestant).collect(),
+        openings,
+        schedule: Schedule::new(players.len(), Format::Gauntlet, run.closing_games as usize),
+        pace: terms.pace,
+        margin: Duration::ZERO,
+        adjudication: terms.adjudication,
+        oracle: None,
+        concurrency: match run.threads {
+            0 => rayon::current_num_threads(),
+            threads => threads,
+        },
+        sprt: None,
+    }
 }

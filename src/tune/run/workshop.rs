@@ -127,7 +127,9 @@ fn gather(preset: &Preset, genome: &Arc<Genome>) -> Result<Gathered, RunError> {
         }
         FitnessSettings::Games(settings) => {
             let opponent = Some(settings.opponent.as_str()).filter(|name| !name.is_empty());
-            let opponent = opponent.map(named_weights).transpose()?;
+            let opponent = opponent
+                .map(|name| named_weights(preset, "fitness.opponent", name))
+                .transpose()?;
             Gathered {
                 fitness: Box::new(Games::new(genome, settings.clone(), opponent)),
                 description: settings.description(),
@@ -153,12 +155,23 @@ fn founders(preset: &Preset, genome: &Genome) -> Result<Vec<Individual>, RunErro
     checkpoint::survivors(&Folder::open(Path::new(path))?, genome)
 }
 
-/// Weights by what a preset calls them.
-fn named_weights(name: &str) -> Result<Weights, RunError> {
-    Ok(match name {
-        "" | "none" => Weights::zero("none"),
-        "default" => Weights::default(),
-        file => Weights::load(Path::new(file))?,
+/// Weights by what a key of the preset calls them.
+fn named_weights(preset: &Preset, key: &str, name: &str) -> Result<Weights, RunError> {
+    match name {
+        "" | "none" => Ok(Weights::zero("none")),
+        "default" => Ok(Weights::default()),
+        file => Weights::load(Path::new(file))
+            .map_err(|error| complaint(preset, key, error.to_string())),
+    }
+}
+
+/// What is wrong with a key of the preset.
+fn complaint(preset: &Preset, key: &str, problem: String) -> RunError {
+    RunError::Preset(PresetError {
+        file: preset.name.clone(),
+        line: None,
+        key: Some(key.to_owned()),
+        problem,
     })
 }
 
@@ -174,15 +187,7 @@ fn sources(preset: &Preset) -> Vec<Source> {
 }
 
 fn genome(preset: &Preset) -> Result<Genome, RunError> {
-    let complain = |key: &str, problem: String| {
-        RunError::Preset(PresetError {
-            file: preset.name.clone(),
-            line: None,
-            key: Some(format!("genome.{key}")),
-            problem,
-        })
-    };
-    let base =
-        named_weights(&preset.genome.base).map_err(|error| complain("base", error.to_string()))?;
-    Genome::new(&preset.genome, base).map_err(|(key, problem)| complain(&key, problem))
+    let base = named_weights(preset, "genome.base", &preset.genome.base)?;
+    Genome::new(&preset.genome, base)
+        .map_err(|(key, problem)| complaint(preset, &format!("genome.{key}"), problem))
 }
