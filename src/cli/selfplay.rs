@@ -63,7 +63,9 @@ impl Arguments {
             share: self.share,
         };
         let text = match &self.engine {
-            None => self.rounds(|number| lines(number, &own_game(&play, number, weights), false)),
+            None => {
+                self.rounds(|number| lines(number, &own_game(&play, number, weights), false))?
+            }
             Some(command) => self.mentors_rounds(command, &play)?,
         };
         write_whole(&self.out, &text).with_context(|| format!("writing {}", self.out.display()))
@@ -95,11 +97,12 @@ impl Arguments {
             let _ = give_back.send(mentor);
             lines(number, &judged, true)
         };
-        Ok(header + &self.rounds(game))
+        Ok(header + &self.rounds(game)?)
     }
 
-    /// Plays games until there are enough positions.
-    fn rounds(&self, game: impl Fn(u64) -> Vec<String> + Sync) -> String {
+    /// Plays games until there are enough positions. A round without any, as when the mentor is
+    /// gone, would be followed by others like it.
+    fn rounds(&self, game: impl Fn(u64) -> Vec<String> + Sync) -> Result<String> {
         let mut lines = Vec::new();
         let mut next = 0;
         while lines.len() < self.positions {
@@ -111,12 +114,13 @@ impl Arguments {
                 "{} positions from {next} games",
                 lines.len().min(self.positions)
             );
-            if lines.len() == before {
-                break;
-            }
+            ensure!(
+                lines.len() > before,
+                "{ROUND} games in a row gave no position to keep"
+            );
         }
         lines.truncate(self.positions);
-        lines.concat()
+        Ok(lines.concat())
     }
 }
 
