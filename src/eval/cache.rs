@@ -1,5 +1,5 @@
-//! Remembers what few pieces decide: the search meets few pawn structures and fewer balances of
-//! material, and each very often.
+//! Remembers what few pieces decide, as the search meets few pawn structures and fewer balances of
+//! material, and each very often; and the last scores.
 //!
 //! Plain tables without locks, owned by one evaluator. An entry belongs to one set of weights;
 //! with new weights comes a new evaluator.
@@ -19,6 +19,9 @@ pub struct Cache<T, const SLOTS: usize> {
 /// Small enough to stay in the second-level cache.
 pub type StructureCache = Cache<Structure, 4096>;
 pub type MaterialCache = Cache<Material, 1024>;
+/// Whole scores: positions that are cut off at once leave no trace in a search's own table, and
+/// come again.
+pub type ScoreCache = Cache<i32, 16_384>;
 
 impl<T: Copy + Default, const SLOTS: usize> Cache<T, SLOTS> {
     pub fn new() -> Self {

@@ -82,7 +82,7 @@ use std::time::Instant;
 use crate::position::Position;
 use attacks::Attacks;
 use board::{BlackSide, Pieces, WhiteSide};
-use cache::{Material, MaterialCache, Structure, StructureCache};
+use cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
 use explain::Explainer;
 use pawns::PawnFacts;
 use sink::{Recorder, Scorer, Sink};
@@ -98,6 +98,7 @@ pub struct Evaluator {
     weights: Arc<Weights>,
     structures: StructureCache,
     material: MaterialCache,
+    scores: ScoreCache,
 }
 
 impl Evaluator {
@@ -107,6 +108,7 @@ impl Evaluator {
             weights,
             structures: StructureCache::new(),
             material: MaterialCache::new(),
+            scores: ScoreCache::new(),
         }
     }
 
@@ -118,33 +120,45 @@ impl Evaluator {
     /// [`SCORE_LIMIT`].
     #[inline]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
-        let pieces = Pieces::of(position);
-        let weights = &*self.weights;
-        let key = position.keys().pawns_and_kings(pieces.king);
-        let compute = || Structure::of(&pieces, weights);
-        let structure = self.structures.probe(key, compute);
-        let compute = || Material::of(&pieces, weights);
-        let material = self.material.probe(material::key(&pieces), compute);
-
-        let mut scorer = Scorer::new(weights);
-        scorer.sum += structure.sum;
-        scorer.sum += material.sum;
-        scorer.complexity += structure.complexity;
-        let frame = report(
-            position,
-            &pieces,
-            &structure.facts,
-            material.phase,
-            &mut scorer,
-        );
-        scorer.finish(&frame)
+        let Evaluator {
+            weights,
+            structures,
+            material,
+            scores,
+        } = self;
+        let compute = || score(position, weights, structures, material);
+        *scores.probe(position.key(), compute)
     }
 
     /// Forgets what is cached.
     pub fn clear(&mut self) {
         self.structures = StructureCache::new();
         self.material = MaterialCache::new();
+        self.scores = ScoreCache::new();
     }
+}
+
+/// The score, with the help of what is known of its parts.
+#[inline]
+fn score(
+    position: &Position,
+    weights: &Weights,
+    structures: &mut StructureCache,
+    material: &mut MaterialCache,
+) -> i32 {
+    let pieces = Pieces::of(position);
+    let key = position.keys().pawns_and_kings(pieces.king);
+    let structure = structures.probe(key, || Structure::of(&pieces, weights));
+    let compute = || Material::of(&pieces, weights);
+    let material = material.probe(material::key(&pieces), compute);
+
+    let mut scorer = Scorer::new(weights);
+    scorer.sum += structure.sum;
+    scorer.sum += material.sum;
+    scorer.complexity += structure.complexity;
+    let facts = &structure.facts;
+    let frame = report(position, &pieces, facts, material.phase, &mut scorer);
+    scorer.finish(&frame)
 }
 
 /// The same score, from the board alone.

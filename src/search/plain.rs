@@ -65,15 +65,12 @@ impl fmt::Display for Breadth {
 
 /// Small enough to be emptied before every game.
 const TABLE_MEBIBYTES: usize = 1;
-/// Static scores met lately; transpositions ask for the same ones again and again.
-const KNOWN_SCORES: usize = 1 << 14;
 
 /// What one player keeps in mind during a game.
 pub struct PlainSearch {
     breadth: Breadth,
     evaluator: Evaluator,
     table: Table,
-    known: Box<[(u64, i32)]>,
     killers: [[PackedMove; 2]; MOST_PLIES as usize],
     /// How often a quiet move from square to square was too good, by how much depth was left.
     history: Box<[[u32; 64]; 64]>,
@@ -89,7 +86,6 @@ impl PlainSearch {
             breadth,
             evaluator: Evaluator::new(weights),
             table: Table::new(TABLE_MEBIBYTES)?,
-            known: vec![(0, 0); KNOWN_SCORES].into_boxed_slice(),
             killers: [[PackedMove::NONE; 2]; MOST_PLIES as usize],
             history: Box::new([[0; 64]; 64]),
             keys: Vec::new(),
@@ -234,7 +230,7 @@ impl PlainSearch {
         if position.in_check() && !movegen::has_legal_move(position) {
             return mated_in(ply);
         }
-        let mut best_score = self.evaluate(position);
+        let mut best_score = self.evaluator.evaluate(position);
         if best_score >= beta || left == 0 || ply + 1 >= MAX_PLY {
             return best_score;
         }
@@ -255,15 +251,6 @@ impl PlainSearch {
             }
         }
         best_score
-    }
-
-    fn evaluate(&mut self, position: &Position) -> i32 {
-        let key = position.key();
-        let slot = &mut self.known[key as usize % KNOWN_SCORES];
-        if slot.0 != key {
-            *slot = (key, self.evaluator.evaluate(position));
-        }
-        slot.1
     }
 
     /// A position that was there before, on the board or on the way, is as good as drawn.
