@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use finch::data::{Selection, Source, collect_labels};
 use finch::eval::{Weights, evaluate_uncached};
@@ -83,6 +85,42 @@ fn selfplay_can_be_told_again() {
     assert_eq!(first.lines().count(), 40);
     assert_eq!(first, played("b.epd", "7"));
     assert_ne!(first, played("c.epd", "8"));
+}
+
+#[test]
+fn selfplay_that_was_killed_goes_on_and_other_work_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // More than the games of one round give.
+    let arguments = ["selfplay", "--positions", "15000", "--depth", "1"];
+    let arguments = [&arguments[..], &["--share", "1", "--out"]].concat();
+    let with = |more: &[&'static str]| [&arguments[..], more].concat();
+    succeed(folder.path(), &with(&["whole.epd"]));
+
+    let mut command = Command::new(FINCH);
+    let command = command.current_dir(&folder).args(with(&["killed.epd"]));
+    let mut killed = command.stderr(Stdio::null()).spawn().unwrap();
+    let draft = folder.path().join("killed.epd.draft");
+    let first_round = || fs::read_to_string(&draft).is_ok_and(|text| text.contains("end of part"));
+    while !first_round() {
+        assert!(killed.try_wait().unwrap().is_none(), "it ended by itself");
+        sleep(Duration::from_millis(5));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+
+    let other = finch(folder.path(), &with(&["killed.epd", "--seed", "2"]));
+    let told = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(
+        !other.status.success() && told.contains("killed.epd.draft"),
+        "{told}"
+    );
+    let resumed = finch(folder.path(), &with(&["killed.epd"]));
+    assert!(resumed.status.success());
+    let told = String::from_utf8_lossy(&resumed.stderr);
+    assert!(!told.contains("from 512 games"), "{told}");
+    let read = |name| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("killed.epd"), read("whole.epd"));
+    assert!(!draft.exists());
 }
 
 #[test]

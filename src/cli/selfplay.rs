@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use flate2::Crc;
 use rayon::prelude::*;
 
 use super::Choice;
 use crate::data::{Judged, Mentor, MentorPlan, SelfPlay, fields, mentors_game, own_game};
 use crate::eval::Weights;
-use crate::files::write_whole;
+use crate::files::{Draft, write_whole};
 use crate::play::Pace;
 
 #[derive(Args)]
@@ -22,7 +23,7 @@ pub struct Arguments {
     /// How many positions.
     #[arg(long, default_value_t = 100_000)]
     positions: usize,
-    /// Where to write them.
+    /// Where to write them. A call that was broken off goes on where it stopped.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[arg(long, default_value_t = 1)]
@@ -62,17 +63,20 @@ impl Arguments {
             blunders: self.blunders,
             share: self.share,
         };
-        let text = match &self.engine {
+        match &self.engine {
             None => {
-                self.rounds(|number| lines(number, &own_game(&play, number, weights), false))?
+                let mut sum = Crc::new();
+                sum.update(weights.to_toml().as_bytes());
+                let player = format!("{} ({:08x})", weights.name, sum.sum());
+                let game = |number| lines(number, &own_game(&play, number, weights), false);
+                self.rounds(&player, &play, "", game)
             }
-            Some(command) => self.mentors_rounds(command, &play)?,
-        };
-        write_whole(&self.out, &text).with_context(|| format!("writing {}", self.out.display()))
+            Some(command) => self.mentors_rounds(command, &play),
+        }
     }
 
     /// The same for a mentor: as many processes as there are threads, each with a game at a time.
-    fn mentors_rounds(&self, command: &str, play: &SelfPlay) -> Result<String> {
+    fn mentors_rounds(&self, command: &str, play: &SelfPlay) -> Result<()> {
         let pace = Pace {
             depth: Some(self.depth),
             ..Pace::default()
@@ -83,7 +87,8 @@ impl Arguments {
         let idle: Vec<_> = (0..rayon::current_num_threads())
             .map(|_| plan.start())
             .collect::<Result<_, _>>()?;
-        let header = format!("# mentor: {}\n", idle[0].description());
+        let mentor = idle[0].description();
+        let header = format!("# mentor: {mentor}\n");
         let (give_back, idle_mentors) = crossbeam_channel::unbounded::<Mentor>();
         for mentor in idle {
             give_back.send(mentor)?;
@@ -97,30 +102,42 @@ impl Arguments {
             let _ = give_back.send(mentor);
             lines(number, &judged, true)
         };
-        Ok(header + &self.rounds(game)?)
+        self.rounds(&mentor, play, &header, game)
     }
 
-    /// Plays games until there are enough positions. A round without any, as when the mentor is
-    /// gone, would be followed by others like it.
-    fn rounds(&self, game: impl Fn(u64) -> Vec<String> + Sync) -> Result<String> {
-        let mut lines = Vec::new();
-        let mut next = 0;
-        while lines.len() < self.positions {
+    /// Plays games until there are enough positions, and writes them. A round without any, as when
+    /// the mentor is gone, would be followed by others like it.
+    fn rounds(
+        &self,
+        player: &str,
+        play: &SelfPlay,
+        header: &str,
+        game: impl Fn(u64) -> Vec<String> + Sync,
+    ) -> Result<()> {
+        let writing = || format!("writing {}", self.out.display());
+        let mut draft =
+            Draft::open(&self.out, &format!("{player}, {play:?}")).with_context(writing)?;
+        let mut count = draft.text().lines().count();
+        while count < self.positions {
+            let next = draft.parts() as u64 * ROUND;
             let games: Vec<_> = (next..next + ROUND).into_par_iter().map(&game).collect();
-            next += ROUND;
-            let before = lines.len();
-            lines.extend(games.into_iter().flatten());
-            eprintln!(
-                "{} positions from {next} games",
-                lines.len().min(self.positions)
-            );
+            let lines: Vec<_> = games.into_iter().flatten().collect();
             ensure!(
-                lines.len() > before,
+                !lines.is_empty(),
                 "{ROUND} games in a row gave no position to keep"
             );
+            draft.add(&lines.concat()).with_context(writing)?;
+            count += lines.len();
+            eprintln!(
+                "{} positions from {} games",
+                count.min(self.positions),
+                next + ROUND
+            );
         }
-        lines.truncate(self.positions);
-        Ok(lines.concat())
+        let lines = draft.text().split_inclusive('\n').take(self.positions);
+        let text = header.to_owned() + &lines.collect::<String>();
+        write_whole(&self.out, &text).with_context(writing)?;
+        draft.discard().with_context(writing)
     }
 }
 
