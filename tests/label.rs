@@ -143,6 +143,20 @@ fn a_mentor_plays_against_itself_and_its_scores_are_labels() {
 }
 
 #[test]
+fn what_labels_cannot_be_selected_by_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, value) in [
+        ("--engine", FINCH),
+        ("--player", "Anand"),
+        ("--skip-moves", "8"),
+    ] {
+        let output = finch(folder.path(), &["fitness", "mentor", flag, value]);
+        assert!(!output.status.success(), "{flag}");
+        assert!(output.stdout.is_empty(), "{flag}");
+    }
+}
+
+#[test]
 fn a_mentor_that_cannot_be_started_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["selfplay", "--engine", "no-such-engine", "--out", "a.epd"];

@@ -35,6 +35,11 @@ pub struct Filters {
 }
 
 impl Filters {
+    /// Whether any of them leaves something out.
+    pub fn are_set(&self) -> bool {
+        self.selection() != without_limits()
+    }
+
     /// What they select; everything else is without limit.
     pub fn selection(&self) -> Selection {
         Selection {
@@ -46,11 +51,17 @@ impl Filters {
             from: self.from.clone(),
             to: self.to.clone(),
             max_games: self.max_games,
-            positions: 0,
-            validation: 0,
-            validation_share: 0.0,
-            ..Selection::default()
+            ..without_limits()
         }
+    }
+}
+
+fn without_limits() -> Selection {
+    Selection {
+        positions: 0,
+        validation: 0,
+        validation_share: 0.0,
+        ..Selection::default()
     }
 }
 

@@ -98,6 +98,14 @@ impl Arguments {
     }
 
     fn measure_scores(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.engine.is_none(),
+            "--engine is asked for moves: finch fitness moves --engine"
+        );
+        ensure!(
+            self.skip_moves == 0 && !self.filters.are_set(),
+            "labels tell of no player, date or move number that could be selected by"
+        );
         let all = self.all_weights()?;
         let sources = self.sources(built_in_labels);
         let labels = data::collect_labels(&sources, &self.selection())?;
