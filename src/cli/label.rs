@@ -16,8 +16,8 @@ use super::Choice;
 use super::filters::Filters;
 use super::progress::Counter;
 use crate::data::{
-    self, Case, LabelCounts, LabelFile, Labelling, MentorPlan, Question, Selection, Source,
-    collect, fields, is_quiet, without,
+    self, Case, LabelCounts, LabelFile, Labelling, MentorPlan, PATIENCE, Question, Selection,
+    Source, collect, fields, is_quiet, without,
 };
 use crate::eval::Weights;
 use crate::files::write_whole;
@@ -80,7 +80,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
     processes: u16,
     /// Seconds a mentor may be silent.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = PATIENCE.as_secs())]
     patience: u64,
     /// Merge files of labels instead of asking.
     #[arg(long, conflicts_with = "engine")]

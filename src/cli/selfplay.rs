@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -11,7 +10,7 @@ use flate2::Crc;
 use rayon::prelude::*;
 
 use super::Choice;
-use crate::data::{Judged, Mentor, MentorPlan, SelfPlay, fields, mentors_game, own_game};
+use crate::data::{Judged, Mentor, MentorPlan, PATIENCE, SelfPlay, fields, mentors_game, own_game};
 use crate::eval::Weights;
 use crate::files::{Draft, write_whole};
 use crate::play::Pace;
@@ -45,9 +44,6 @@ pub struct Arguments {
 /// Games played between two looks at how many positions there are.
 const ROUND: u64 = 512;
 
-/// How long a mentor may be silent.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 impl Arguments {
     pub fn run(self, weights: &Arc<Weights>) -> Result<()> {
         for (name, chance) in [("--blunders", self.blunders), ("--share", self.share)] {
@@ -75,15 +71,11 @@ impl Arguments {
         }
     }
 
-    /// The same for a mentor: as many processes as there are threads, each with a game at a time.
+    /// A mentor's games: as many processes as there are threads, each with a game at a time.
     fn mentors_rounds(&self, command: &str, play: &SelfPlay) -> Result<()> {
-        let pace = Pace {
-            depth: Some(self.depth),
-            ..Pace::default()
-        };
         // Quick games fill no more, and it is cleared before each.
         let options = [("Hash".to_owned(), "1".to_owned())];
-        let plan = MentorPlan::parse(command, &options, pace, PATIENCE)?;
+        let plan = MentorPlan::parse(command, &options, Pace::depth(self.depth), PATIENCE)?;
         let idle: Vec<_> = (0..rayon::current_num_threads())
             .map(|_| plan.start())
             .collect::<Result<_, _>>()?;

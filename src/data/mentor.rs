@@ -14,6 +14,9 @@ use crate::play::player::Player;
 use crate::play::{Engine, Fault, Outside, Pace, PlayerScore};
 use crate::position::Position;
 
+/// How long a mentor may be silent, unless it is told otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Who is asked, and how.
 #[derive(Clone, Debug)]
 pub struct MentorPlan {

@@ -35,7 +35,7 @@ use crate::position::Position;
 pub use epd::{fields, without};
 pub use labelling::{LabelCounts, LabelError, LabelFile, Labelling, Question};
 pub use labels::{Label, Labels, collect_labels};
-pub use mentor::{Asked, Mentor, MentorError, MentorPlan};
+pub use mentor::{Asked, Mentor, MentorError, MentorPlan, PATIENCE};
 pub use merge::{COMMON_SCALE, Merged, Share, merge, win_chance};
 pub use pgn::GameRecord;
 pub use quiet::is_quiet;
