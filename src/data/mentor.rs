@@ -152,6 +152,23 @@ impl Mentor {
         }
     }
 
+    /// What some moves are worth in each position, in centipawns, mates left out. Asked all at
+    /// once.
+    pub fn probe(&mut self, questions: &[(Position, Vec<Move>)]) -> Option<Vec<Vec<(Move, i32)>>> {
+        let depth = self.plan.pace.depth?;
+        let answers = self.outside.probe(questions, depth).ok()?;
+        let centipawns = |(m, score): (Move, PlayerScore)| match score {
+            PlayerScore::Centipawns(centipawns) => Some((m, centipawns)),
+            PlayerScore::Mate(_) => None,
+        };
+        let answers = answers.into_iter();
+        Some(
+            answers
+                .map(|lines| lines.into_iter().filter_map(centipawns).collect())
+                .collect(),
+        )
+    }
+
     /// What follows does not depend on what was before.
     pub fn forget(&mut self) -> Result<(), Fault> {
         self.outside.new_game(&Position::default())

@@ -7,7 +7,7 @@
 //!
 //! Positions also come from Finch's own play ([`selfplay`]); a mentor engine's scores for them
 //! ([`mentor`]) are kept as EPD ([`labelling`]), made one where several were asked ([`merge`])
-//! and read as [`Labels`].
+//! and read as [`Labels`]. A network wants so many that they are kept packed ([`packed`]).
 //!
 //! Files may be far larger than memory. A case is therefore kept or dropped as it goes by,
 //! by a priority that follows from the seed and the case alone ([`sample`]): the same files
@@ -18,6 +18,7 @@ mod labelling;
 mod labels;
 mod mentor;
 mod merge;
+mod packed;
 mod pgn;
 mod quiet;
 mod sample;
@@ -37,11 +38,12 @@ pub use labelling::{LabelCounts, LabelError, LabelFile, Labelling, Question};
 pub use labels::{Label, Labels, collect_labels};
 pub use mentor::{Asked, Mentor, MentorError, MentorPlan, PATIENCE};
 pub use merge::{COMMON_SCALE, Merged, Share, merge, win_chance};
+pub use packed::{PackedFile, PackedLabel, PackedWriter};
 pub use pgn::GameRecord;
 pub use quiet::is_quiet;
 pub use sample::{Collection, Tally};
 pub use selection::{Date, Outcomes, Selection, Side};
-pub use selfplay::{Judged, SelfPlay, mentors_game, own_game};
+pub use selfplay::{Judged, PROBED_MOVES, SelfPlay, mentors_game, own_game, probed_games};
 pub use source::Source;
 
 use sample::Sampler;

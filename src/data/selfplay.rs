@@ -6,15 +6,19 @@
 //! are lost, kings walk, pawns run, and the evaluation learns what that is worth. Game N depends
 //! on the seed and N alone.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use shakmaty::Move;
 
+use super::epd::fields;
 use super::mentor::Mentor;
+use super::pgn::GameRecord;
 use crate::eval::Weights;
-use crate::position::{Game, Position, movegen};
+use crate::position::movegen::Stage;
+use crate::position::{Game, Position, movegen, see_at_least};
 use crate::random::{Purpose, stream};
 use crate::search::clock::Limits;
 use crate::search::{Control, Memory, Request, Search, Silent, Table};
@@ -28,14 +32,17 @@ pub struct SelfPlay {
     pub opening: [u32; 2],
     /// The chance that a later move is random too.
     pub blunders: f64,
-    /// The chance that a quiet position is taken.
+    /// The chance that a quiet position is taken, or that one is asked about with its
+    /// surroundings.
     pub share: f64,
+    /// A score nobody needs explained ends the game.
+    pub decided: i32,
+    /// How many positions a random move away are asked about with each.
+    pub away: u32,
 }
 
 /// A game longer than this has nothing new to say.
 const LONGEST: usize = 200;
-/// A score nobody needs explained ends the game.
-const DECIDED: i32 = 1_500;
 /// Shallow searches fill no more.
 const HASH_MEBIBYTES: usize = 1;
 
@@ -55,6 +62,152 @@ pub fn mentors_game(play: &SelfPlay, number: u64, mentor: &mut Mentor) -> Vec<Ju
         return Vec::new();
     }
     game_of(play, number, |game| mentor.choose(game.position()))
+}
+
+/// Labels by the ten million, as a network needs them: Finch plays, or follows games of others,
+/// and from each position a move or two lead astray, to where a search would look. The mentor is
+/// asked about all these positions of some games at once, and only for the exchanges that are
+/// left: the cheapest judgement it has. Each label comes with the number of its game.
+pub fn probed_games(
+    play: &SelfPlay,
+    numbers: Range<u64>,
+    others: Option<&[GameRecord]>,
+    weights: &Arc<Weights>,
+    mentor: &mut Mentor,
+) -> Vec<(u64, Judged)> {
+    // A label depends on nothing but these games.
+    let (Ok(table), Ok(())) = (Table::new(HASH_MEBIBYTES), mentor.forget()) else {
+        return Vec::new();
+    };
+    let mut memory = Memory::new(weights.clone());
+    let mut questions = Vec::new();
+    let mut games = Vec::new();
+    for number in numbers {
+        let choose = |game: &Game| choose(game, play.depth, weights, &table, &mut memory);
+        questions.extend(match others {
+            Some(others) => others
+                .get(number as usize)
+                .map_or(Vec::new(), |game| questions_of_others(play, number, game)),
+            None => questions_of(play, number, choose),
+        });
+        games.resize(questions.len(), number);
+    }
+    let answers = mentor.probe(&questions).unwrap_or_default();
+    let mut judged = Vec::new();
+    for ((game, (position, _)), answers) in games.into_iter().zip(questions).zip(answers) {
+        let children = answers.into_iter().map(|(m, score)| Judged {
+            position: position.after(m),
+            score: -score,
+        });
+        let told = children.filter(|child| child.score.abs() <= LARGEST_LABEL);
+        judged.extend(told.map(|child| (game, child)));
+    }
+    judged
+}
+
+/// Beyond this there is nothing left to learn.
+const LARGEST_LABEL: i32 = 2_500;
+
+/// A position with moves that lead to calm ones.
+type Question = (Position, Vec<Move>);
+
+/// What to ask about a game.
+fn questions_of(
+    play: &SelfPlay,
+    number: u64,
+    mut choose: impl FnMut(&Game) -> Option<(Move, i32)>,
+) -> Vec<Question> {
+    let mut random = stream(play.seed, Purpose::Game, number, 0);
+    let mut game = Game::default();
+    let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
+    let mut questions = Vec::new();
+    for ply in 0..LONGEST {
+        let position = game.position().clone();
+        let any = any_move(&position, &mut random);
+        let Some(any) = any.filter(|_| !is_drawn(&game)) else {
+            break;
+        };
+        if ply < opening {
+            game.play(any);
+            continue;
+        }
+        let Some((best, _)) = choose(&game).filter(|(_, score)| score.abs() <= play.decided) else {
+            break;
+        };
+        questions.extend(questions_around(play, &position, best, &mut random));
+        game.play(next_move(best, any, play.blunders, &mut random));
+    }
+    questions
+}
+
+/// What to ask about somebody's game.
+fn questions_of_others(play: &SelfPlay, number: u64, game: &GameRecord) -> Vec<Question> {
+    let mut random = stream(play.seed, Purpose::Game, number, 0);
+    let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
+    let mut position = Position::from_chess(game.start.clone());
+    let mut questions = Vec::new();
+    for (ply, &m) in game.moves.iter().enumerate() {
+        if ply >= opening {
+            questions.extend(questions_around(play, &position, m, &mut random));
+        }
+        position = position.after(m);
+    }
+    questions
+}
+
+/// Sometimes: a question about the position, and some about others a random move away.
+fn questions_around(
+    play: &SelfPlay,
+    position: &Position,
+    best: Move,
+    random: &mut ChaCha8Rng,
+) -> Vec<Question> {
+    let mut questions = Vec::new();
+    if random.random_bool(play.share) {
+        questions.extend(question(position, Some(best), random));
+        for _ in 0..play.away {
+            let away = any_move(position, random).map(|m| position.after(m));
+            questions.extend(away.and_then(|away| question(&away, None, random)));
+        }
+    }
+    questions
+}
+
+fn any_move(position: &Position, random: &mut ChaCha8Rng) -> Option<Move> {
+    let moves = movegen::legal_moves(position);
+    (!moves.is_empty()).then(|| moves[random.random_range(0..moves.len())])
+}
+
+/// Some calm moves of a position: the best, if it is known, and others by chance.
+fn question(position: &Position, best: Option<Move>, random: &mut ChaCha8Rng) -> Option<Question> {
+    let mut moves: Vec<Move> = best.into_iter().collect();
+    for _ in moves.len()..PROBED_MOVES {
+        let m = any_move(position, random)?;
+        if !moves.contains(&m) {
+            moves.push(m);
+        }
+    }
+    moves.retain(|m| is_calm(&position.after(*m)));
+    if moves.is_empty() {
+        return None;
+    }
+    // What is told of a position must not depend on how it was reached.
+    let fresh = Position::from_fen(&fields(&position.fen())).ok()?;
+    Some((fresh, moves))
+}
+
+/// Moves that a mentor is asked about in one question: each costs less than the question.
+pub const PROBED_MOVES: usize = 4;
+/// Whether nothing is about to be won: the judgement of such a position is a static one.
+fn is_calm(position: &Position) -> bool {
+    if position.in_check() {
+        return false;
+    }
+    let mut calm = true;
+    movegen::generate(position, Stage::Tactical, |m| {
+        calm &= m.promotion().is_none() && !see_at_least(position, m, 1);
+    });
+    calm
 }
 
 /// A position and what whoever played thought of it: centipawns seen by the side to move.
@@ -89,7 +242,7 @@ fn game_of(
         let Some((best, score)) = choose(&game) else {
             break;
         };
-        if score.abs() > DECIDED {
+        if score.abs() > play.decided {
             break;
         }
         if !position.in_check() && !best.is_conversion() && random.random_bool(play.share) {
@@ -142,6 +295,8 @@ mod tests {
             opening: [4, 8],
             blunders: 0.1,
             share: 0.5,
+            decided: 1_500,
+            away: 0,
         };
         let weights = Arc::new(Weights::default());
         let fens = |number| -> Vec<String> {

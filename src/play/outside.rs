@@ -220,6 +220,50 @@ impl Outside {
         self.think(&situation, &budget)
     }
 
+    /// Asks of many positions what some moves are worth, all at once: no time is lost between a
+    /// question and the next. An engine that shows fewer lines tells of fewer moves.
+    pub fn probe(
+        &mut self,
+        questions: &[(Position, Vec<Move>)],
+        depth: u32,
+    ) -> Result<Vec<Vec<(Move, PlayerScore)>>, Fault> {
+        self.start()?;
+        let answers = self.ask_all(questions, depth);
+        answers.inspect_err(|_| self.process = None)
+    }
+
+    fn ask_all(
+        &mut self,
+        questions: &[(Position, Vec<Move>)],
+        depth: u32,
+    ) -> Result<Vec<Vec<(Move, PlayerScore)>>, Fault> {
+        let process = self.process.as_mut().ok_or_else(gone)?;
+        process.write_castling_as(CastlingMode::Standard)?;
+        let asked = questions.iter().map(|(position, moves)| {
+            let moves = moves.iter().map(|m| format!(" {}", position.uci(*m)));
+            let (fen, moves) = (position.fen(), moves.collect::<String>());
+            format!("position fen {fen}\ngo depth {depth} searchmoves{moves}\n")
+        });
+        process.say(asked.collect::<String>().trim_end())?;
+        let mut answers = Vec::with_capacity(questions.len());
+        let mut lines = Vec::new();
+        while let Some((position, _)) = questions.get(answers.len()) {
+            let (_, line) = process.hear(Instant::now() + self.engine.patience)?;
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("info") => {
+                    let told = first_move_and_score(words);
+                    let told =
+                        told.and_then(|(m, score)| Some((read_move(m, position).ok()?, score)));
+                    lines.extend(told);
+                }
+                Some("bestmove") => answers.push(std::mem::take(&mut lines)),
+                _ => {}
+            }
+        }
+        Ok(answers)
+    }
+
     fn prepare(&mut self, start: &Position) -> Result<(), Fault> {
         let patience = self.engine.patience;
         self.start()?;
@@ -361,13 +405,7 @@ impl Info {
                 "depth" => found.depth = number(words.next()).unwrap_or(0),
                 "nodes" => found.nodes = number(words.next()).unwrap_or(0),
                 "multipv" => first_line = number(words.next()) == Some(1),
-                "score" => {
-                    found.score = match words.next() {
-                        Some("cp") => number(words.next()).map(PlayerScore::Centipawns),
-                        Some("mate") => number(words.next()).map(PlayerScore::Mate),
-                        _ => None,
-                    }
-                }
+                "score" => found.score = read_score(&mut words),
                 "pv" | "string" => break,
                 _ => {}
             }
@@ -385,6 +423,30 @@ impl Info {
             nodes: self.nodes,
             elapsed,
         }
+    }
+}
+
+/// The first move and the score of a line; nothing if it is only a bound.
+fn first_move_and_score<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+) -> Option<(&'a str, PlayerScore)> {
+    let mut score = None;
+    while let Some(word) = words.next() {
+        match word {
+            "score" => score = read_score(&mut words),
+            "lowerbound" | "upperbound" | "string" => return None,
+            "pv" => return Some((words.next()?, score?)),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn read_score<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<PlayerScore> {
+    match words.next() {
+        Some("cp") => number(words.next()).map(PlayerScore::Centipawns),
+        Some("mate") => number(words.next()).map(PlayerScore::Mate),
+        _ => None,
     }
 }
 
