@@ -10,6 +10,7 @@ mod label;
 mod matches;
 #[cfg(unix)]
 mod mentors;
+mod network;
 mod papers;
 mod perft;
 mod rating;

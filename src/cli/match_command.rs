@@ -30,7 +30,8 @@ const USUAL_CLOCK: &str = "3+0.03";
 
 #[derive(Args)]
 #[command(after_help = "\
-Players: a weights file, 'default' for the weights built in, or settings in quotation marks:
+Players: a weights file, 'default' for the weights built in, 'terms' for the same without their
+  network, or settings in quotation marks:
   \"cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400\"
   \"weights=new.toml name=new depth=8\"
 Settings: cmd args dir option.NAME patience (engines), weights hash (Finch),

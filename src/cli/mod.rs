@@ -16,6 +16,7 @@ mod rate;
 mod recognise;
 mod report;
 mod selfplay;
+mod train;
 mod tune;
 mod weights;
 
@@ -68,6 +69,8 @@ enum Command {
     Openings(openings::Arguments),
     /// Evolve weights from games, or from a mentor's scores.
     Tune(tune::Arguments),
+    /// Teach a network from packed labels.
+    Train(train::Arguments),
     /// Play quick games against itself and keep their positions.
     Selfplay(selfplay::Arguments),
     /// Ask mentor engines for their scores of positions.
@@ -123,6 +126,7 @@ impl Arguments {
             Command::Rate(arguments) => arguments.run(),
             Command::Openings(arguments) => arguments.run(&weights),
             Command::Tune(arguments) => arguments.run(),
+            Command::Train(arguments) => arguments.run(),
             Command::Selfplay(arguments) => arguments.run(&weights),
             Command::Label(arguments) => arguments.run(&weights),
             Command::Recognise(arguments) => arguments.run(),

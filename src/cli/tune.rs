@@ -306,7 +306,7 @@ fn split_values(text: &str) -> Vec<String> {
 }
 
 /// The first interrupt ends the run after its generation; the second ends the program.
-fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&stop);
     ctrlc::set_handler(move || {

@@ -41,6 +41,8 @@ fn check(file: &Path) -> Result<String> {
     let mut lines = vec![format!("{}: {}", file.display(), weights.name)];
     let provenance = weights.provenance.iter();
     lines.extend(provenance.map(|(key, value)| format!("  {key}: {value}")));
+    let network = weights.network.iter();
+    lines.extend(network.map(|network| format!("  judged by the network {}", network.file)));
     let weighs = |info: &&&TermInfo| weights.values(info).iter().any(|v| *v != Value::default());
     for &family in Family::ALL {
         let all: Vec<_> = family_terms(family).collect();
@@ -67,6 +69,14 @@ fn diff(left: &Path, right: &Path) -> Result<String> {
     for (label, one) in labels.iter().zip(&found) {
         let (before, after) = (shown(one.left), shown(one.right));
         lines.push(format!("{label:<width$}  {before:>18}  {after:>18}"));
+    }
+    if first.network != second.network {
+        let name = |weights: &Weights| match &weights.network {
+            Some(network) => network.file.clone(),
+            None => "none".to_owned(),
+        };
+        let (before, after) = (name(&first), name(&second));
+        lines.push(format!("the networks differ: {before}, {after}"));
     }
     lines.push(format!("{} weights differ\n", found.len()));
     Ok(lines.join("\n"))

@@ -3,6 +3,7 @@
 //! - [`genome`]: which weights are free; genes to weights and back
 //! - [`fitness`]: what makes an individual good, measured on cases from [`data`](crate::data)
 //! - [`methods`]: how a population becomes better, with the [`operators`] they share
+//! - [`network`]: teaching a network, which has too many weights for all that
 //! - [`preset`]: an experiment as a TOML file
 //! - [`run`]: an experiment under way: folder, journal, checkpoint, several runs at once
 //! - [`recognition`]: which of several players' clones made the moves of a game
@@ -11,6 +12,7 @@
 pub mod fitness;
 pub mod genome;
 pub mod methods;
+pub mod network;
 pub mod operators;
 pub mod preset;
 pub mod recognition;

@@ -155,14 +155,16 @@ fn founders(preset: &Preset, genome: &Genome) -> Result<Vec<Individual>, RunErro
     checkpoint::survivors(&Folder::open(Path::new(path))?, genome)
 }
 
-/// Weights by what a key of the preset calls them.
+/// Weights by what a key of the preset calls them. Only terms evolve: a network would judge in
+/// their place.
 fn named_weights(preset: &Preset, key: &str, name: &str) -> Result<Weights, RunError> {
-    match name {
-        "" | "none" => Ok(Weights::zero("none")),
-        "default" => Ok(Weights::default()),
+    let weights = match name {
+        "" | "none" => Weights::zero("none"),
+        "default" => Weights::default(),
         file => Weights::load(Path::new(file))
-            .map_err(|error| complaint(preset, key, error.to_string())),
-    }
+            .map_err(|error| complaint(preset, key, error.to_string()))?,
+    };
+    Ok(weights.without_network())
 }
 
 /// What is wrong with a key of the preset.
