@@ -86,14 +86,22 @@ fn all_weights() -> Vec<Weights> {
     let papers = paper_files();
     assert_eq!(papers.len(), 6);
     let load = |path: &PathBuf| Weights::load(path).unwrap_or_else(|error| panic!("{error}"));
-    std::iter::once(Weights::default())
+    std::iter::once(Weights::default().without_network())
         .chain(papers.iter().map(load))
         .collect()
 }
 
+/// The same, and the default with its network.
+fn all_judges() -> Vec<Weights> {
+    let mut judges = all_weights();
+    assert!(Weights::default().network.is_some());
+    judges.push(Weights::default());
+    judges
+}
+
 #[test]
 fn colours_exchanged_give_the_same_score_to_the_side_to_move() {
-    let weights = all_weights();
+    let weights = all_judges();
     for (index, position) in POSITIONS.iter().enumerate() {
         let mirrored = colours_exchanged(position.chess());
         // The default on every position, the papers in turn.
@@ -107,7 +115,7 @@ fn colours_exchanged_give_the_same_score_to_the_side_to_move() {
 
 #[test]
 fn wings_exchanged_give_the_same_score_without_castling_rights() {
-    let mut weights = all_weights();
+    let mut weights = all_judges();
     for weights in &mut weights {
         // The wings differ in where a castled king stands.
         weights.set(term::king_castled(), Value::default());
@@ -148,7 +156,12 @@ fn a_trace_times_the_weights_is_the_score() {
 
 #[test]
 fn caches_do_not_change_the_score() {
-    let weights = Arc::new(Weights::default());
+    for weights in [Weights::default(), Weights::default().without_network()] {
+        caches_do_not_change_scores_of(Arc::new(weights));
+    }
+}
+
+fn caches_do_not_change_scores_of(weights: Arc<Weights>) {
     let mut evaluator = Evaluator::new(Arc::clone(&weights));
     for position in POSITIONS.iter() {
         let plain = evaluate_uncached(position, &weights);
@@ -164,7 +177,7 @@ fn caches_do_not_change_the_score() {
 
 #[test]
 fn an_explanation_adds_up_to_the_score() {
-    for weights in all_weights() {
+    for weights in all_judges() {
         for position in POSITIONS.iter().step_by(500) {
             let explanation = explain(position, &weights);
             let score = evaluate_uncached(position, &weights);
@@ -188,6 +201,7 @@ fn an_explanation_is_readable_and_serialisable() {
         "MATERIAL",
         "knight_mobility",
         "Phase",
+        "The network default.net judges",
         "Score",
     ] {
         assert!(text.contains(expected), "{expected} in\n{text}");
@@ -195,6 +209,15 @@ fn an_explanation_is_readable_and_serialisable() {
     let json = serde_json::to_value(&explanation).expect("numbers and words");
     assert_eq!(json["score"], explanation.score);
     assert_eq!(json["families"][0]["family"], "material");
+    let pieces = json["network"]["pieces"].as_array().expect("a list");
+    assert_eq!(pieces.len(), 30);
+    let worth = |square: &str| {
+        let piece = pieces.iter().find(|piece| piece["square"] == square);
+        piece
+            .and_then(|piece| piece["worth"].as_i64())
+            .expect(square)
+    };
+    assert!(worth("f3") > worth("a1") && worth("a1") > worth("a2"));
 }
 
 /// The mobility of the older papers is the number of legal moves, exactly.
@@ -268,9 +291,11 @@ fn rook_against_a_far_pawn_is_nearly_drawn() {
 }
 
 #[test]
-fn opposite_bishops_are_drawish() {
-    let same = default_score("4k3/5b2/8/8/8/3B4/PP4P1/4K3 w - - 0 1");
-    let opposite = default_score("4k3/4b3/8/8/8/3B4/PP4P1/4K3 w - - 0 1");
+fn opposite_bishops_are_drawish_to_the_terms() {
+    let terms = Weights::default().without_network();
+    let score = |fen: &str| evaluate_uncached(&position(fen), &terms);
+    let same = score("4k3/5b2/8/8/8/3B4/PP4P1/4K3 w - - 0 1");
+    let opposite = score("4k3/4b3/8/8/8/3B4/PP4P1/4K3 w - - 0 1");
     assert!(opposite < same * 3 / 4, "{opposite} {same}");
 }
 

@@ -276,7 +276,7 @@ fn the_distance_of_weights_from_labels_is_measured() {
 
 fn genome(preset: &Preset) -> Arc<Genome> {
     let base = match preset.genome.base.as_str() {
-        "default" => Weights::default(),
+        "default" => Weights::default().without_network(),
         _ => Weights::zero("none"),
     };
     Arc::new(Genome::new(&preset.genome, base).unwrap())
@@ -342,7 +342,7 @@ fn the_fitness_scores_exactly_as_the_evaluation() {
 #[test]
 fn the_slope_is_the_derivative_also_of_multiples() {
     let genome = genome(&Preset::load("david-tabibi-2011").unwrap());
-    let fitness = mentor(&genome, &Weights::default(), Loss::Chance);
+    let fitness = mentor(&genome, &Weights::default().without_network(), Loss::Chance);
     let genes = random_genes(&genome);
     let slope = fitness.slope(&genes, &Batch::All).unwrap();
     let multiple = genome

@@ -37,7 +37,7 @@ fn cases(positions: usize, validation: usize) -> finch::data::Collection {
 fn genome(preset: &str) -> Arc<Genome> {
     let preset = Preset::load(preset).unwrap();
     let base = match preset.genome.base.as_str() {
-        "default" => finch::eval::Weights::default(),
+        "default" => finch::eval::Weights::default().without_network(),
         _ => finch::eval::Weights::zero("none"),
     };
     Arc::new(Genome::new(&preset.genome, base).unwrap())

@@ -31,6 +31,7 @@ fn introduces_itself_with_its_options() {
         "UCI_AnalyseMode",
         "Debug Log File",
         "WeightsFile",
+        "Network",
         "Tune",
     ] {
         let declared = format!("option name {name} type ");
@@ -604,6 +605,20 @@ fn tuning_hears_stop_and_answers_meanwhile() {
     engine.send("quit");
     let (time, status) = engine.wait();
     assert!(status.success() && time < Duration::from_secs(5));
+}
+
+#[test]
+fn the_network_can_be_told_to_be_silent() {
+    let mut engine = Engine::start();
+    let judged = |engine: &mut Engine| {
+        let told = engine.ask("eval");
+        told.iter().any(|line| line.contains("default.net judges"))
+    };
+    assert!(judged(&mut engine));
+    engine.send("setoption name Network value false");
+    assert!(!judged(&mut engine));
+    engine.send("setoption name Network value true");
+    assert!(judged(&mut engine));
 }
 
 #[test]

@@ -38,8 +38,10 @@ fn every_file_of_the_house_is_read() {
 
 #[test]
 fn the_embedded_weights_are_the_default_file_and_weigh_every_family_but_two() {
-    let weights = read(DEFAULT).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(weights.genes(), Weights::default().genes());
+    let weights = Weights::load(Path::new("weights/default.toml"));
+    let weights = weights.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(weights, Weights::default());
+    assert!(weights.network.is_some());
     for &family in Family::ALL {
         let unused = matches!(family, Family::Papers | Family::Patterns);
         assert_eq!(weights.uses(family), !unused, "{}", family.key());
@@ -51,7 +53,8 @@ fn load_save_load_gives_the_same_weights_and_the_same_text() {
     for file in files() {
         let weights = Weights::load(&file).unwrap_or_else(|error| panic!("{error}"));
         let text = weights.to_toml();
-        let again = read(&text).unwrap_or_else(|error| panic!("{error}"));
+        let again = Weights::from_toml(&text, &file.display().to_string());
+        let again = again.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again, weights, "{}", file.display());
         assert_eq!(again.to_toml(), text, "{}", file.display());
     }
@@ -67,7 +70,7 @@ fn a_saved_file_is_loaded_from_disk() {
     let folder = std::env::temp_dir().join(format!("finch-weights-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let path = folder.join("saved.toml");
-    let mut weights = Weights::default();
+    let mut weights = Weights::default().without_network();
     weights.name = "with \"quotes\" and ünïcode".to_owned();
     weights.provenance = vec![
         ("preset".to_owned(), "vazquez-2013".to_owned()),
@@ -252,4 +255,30 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn a_network_that_is_missing_or_damaged_is_told_by_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("w.toml");
+    let text = "name = \"x\"\nnetwork = \"n.net\"\n\n[material]\npawn = 100\n";
+    std::fs::write(&path, text).expect("written");
+    let told = || Weights::load(&path).expect_err("no network").to_string();
+    assert!(
+        told().contains("w.toml:2: network: n.net: No such file"),
+        "{}",
+        told()
+    );
+    std::fs::write(folder.path().join("n.net"), "nonsense").expect("written");
+    assert!(
+        told().contains("n.net: no network of Finch's"),
+        "{}",
+        told()
+    );
+    std::fs::copy("weights/default.net", folder.path().join("n.net")).expect("copied");
+    let weights = Weights::load(&path).expect("a network");
+    assert_eq!(
+        weights.to_toml().lines().nth(1),
+        Some("network = \"n.net\"")
+    );
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::Serialize;
 use shakmaty::{Color, File, Rank, Square};
 
+use super::network::Network;
 use super::sink::{Frame, Sink, Totals, white_score};
 use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 use super::weights::{Packed, Weights};
@@ -63,6 +64,7 @@ impl<'a> Explainer<'a> {
             } else {
                 -white_view
             },
+            network: None,
             board: diagram(position),
         }
     }
@@ -197,8 +199,61 @@ pub struct Explanation {
     pub score_white: i32,
     /// Seen by the side to move: what the search works with.
     pub score: i32,
+    /// If a network judges, the score is its own and not what the terms add up to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkView>,
     #[serde(skip)]
     board: String,
+}
+
+/// What can be said of a network's judgement.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkView {
+    pub file: String,
+    /// What the terms would have said, for White.
+    pub terms_white: i32,
+    pub pieces: Vec<PieceWorth>,
+}
+
+/// What a piece is worth to its side where it stands: how the score falls without it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceWorth {
+    pub square: String,
+    pub piece: char,
+    pub worth: i32,
+}
+
+impl Explanation {
+    /// The same position as a network sees it.
+    pub(super) fn judged_by(mut self, network: &Network, position: &Position) -> Explanation {
+        self.score = network.evaluate(position);
+        let white = |score: i32| if self.white_to_move { score } else { -score };
+        let terms_white = std::mem::replace(&mut self.score_white, white(self.score));
+        let kings = position.board().kings();
+        let pieces = position.board().iter();
+        let pieces = pieces.filter(|(square, _)| !kings.contains(*square));
+        let worth = pieces.map(|(square, piece)| {
+            let mut board = position.board().clone();
+            board.discard_piece_at(square);
+            let without = network.evaluate_board(&board, position.turn());
+            let lost = if piece.color == position.turn() {
+                self.score - without
+            } else {
+                without - self.score
+            };
+            PieceWorth {
+                square: square.to_string(),
+                piece: piece.char(),
+                worth: lost,
+            }
+        });
+        self.network = Some(NetworkView {
+            file: network.file.clone(),
+            terms_white,
+            pieces: worth.collect(),
+        });
+        self
+    }
 }
 
 fn diagram(position: &Position) -> String {
@@ -243,6 +298,23 @@ impl fmt::Display for Explanation {
         }
         writeln!(f, "{RULE}\n")?;
         self.write_outcome(f)
+    }
+}
+
+impl NetworkView {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let terms = f64::from(self.terms_white) / 100.0;
+        writeln!(f, "Terms       {terms:+.2} for White, if they judged")?;
+        writeln!(f, "\nThe network {} judges. Without", self.file)?;
+        for row in self.pieces.chunks(6) {
+            let cell = |one: &PieceWorth| {
+                let worth = f64::from(one.worth) / 100.0;
+                format!("{}{} {worth:>+6.2}", one.piece, one.square)
+            };
+            let cells: Vec<_> = row.iter().map(cell).collect();
+            writeln!(f, "  {}", cells.join("   "))?;
+        }
+        writeln!(f, "its side would have so much less.")
     }
 }
 
@@ -294,6 +366,9 @@ impl Explanation {
             "  how much of the endgame counts"
         };
         writeln!(f, "Scale       {:>3}/{}{draw}", self.scale, self.scale_of)?;
+        if let Some(network) = &self.network {
+            network.write(f)?;
+        }
         let mover = if self.white_to_move { "White" } else { "Black" };
         let score = f64::from(self.score) / 100.0;
         let white = f64::from(self.score_white) / 100.0;

@@ -4,7 +4,7 @@
 //! to a [`Sink`](sink::Sink), and three readings are made of one report: the score that plays
 //! ([`Evaluator`], [`evaluate_uncached`]), the counts a tuner needs ([`trace`]) and the table a
 //! person reads ([`explain`]). Because the code is the same, `trace(p).score(w)` is exactly
-//! `evaluate_uncached(p, w)`, whatever the weights.
+//! `evaluate_uncached(p, w)`, whatever the weights, as long as no network judges.
 //!
 //! - `terms.rs` is the list: every term, its bounds, its meaning, its family
 //! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
@@ -13,6 +13,7 @@
 //!   the empty board tells
 //! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
 //!   `passed`, `space`, `initiative`, `endgame`, `patterns`, `papers`
+//! - `network.rs`: another judge altogether, with weights that nobody can read
 //! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
 //!   `cache.rs` remembers what pawns and kings decide, and material
 //!
@@ -47,6 +48,13 @@
 //! into a table (`king.rs`), endings are scaled by rules (`endgame.rs`), complexity moves the
 //! endgame score but never across zero ([`Totals::endgame_with_complexity`]).
 //!
+//! # A network instead of the terms
+//!
+//! A weights file may name a network (`network.rs`). It then judges alone until four men are
+//! left, and the terms remain for the last endings, for the pieces' values, for explanations and
+//! for those who tune: a network of two hundred thousand weights plays better, but nobody can
+//! read it. `explain` shows both.
+//!
 //! A family whose weights are all zero is skipped. So the papers' features cost nothing in play
 //! and a paper's six weights make an evaluator that knows nothing else; endings are scaled only
 //! when the endgame family weighs something.
@@ -62,6 +70,7 @@ mod king;
 mod kpk;
 mod material;
 mod moves;
+mod network;
 mod papers;
 mod passed;
 mod patterns;
@@ -84,18 +93,27 @@ use attacks::Attacks;
 use board::{BlackSide, Pieces, WhiteSide};
 use cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
 use explain::Explainer;
+use network::Accumulators;
 use pawns::PawnFacts;
 use sink::{Recorder, Scorer, Sink};
 
 pub use explain::{Explanation, FamilyLines, Phases, TermLine};
+pub use network::{
+    HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Parameters, SUM_ONE, input,
+    is_mirrored, output_of,
+};
 pub use sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{Packed, Value, Weights};
 pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
 
+/// As many plies from the root have sums of their own.
+const PLIES: usize = 128;
+
 /// An evaluation with its caches: one per search thread.
 pub struct Evaluator {
     weights: Arc<Weights>,
+    accumulators: Option<Accumulators>,
     structures: StructureCache,
     material: MaterialCache,
     scores: ScoreCache,
@@ -104,7 +122,9 @@ pub struct Evaluator {
 impl Evaluator {
     pub fn new(weights: Arc<Weights>) -> Evaluator {
         kpk::prepare();
+        let network = weights.network.as_ref();
         Evaluator {
+            accumulators: network.map(|network| Accumulators::new(network, PLIES)),
             weights,
             structures: StructureCache::new(),
             material: MaterialCache::new(),
@@ -118,15 +138,24 @@ impl Evaluator {
 
     /// The position's worth in centipawns, seen by the side to move; always within
     /// [`SCORE_LIMIT`].
-    #[inline]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
+        self.evaluate_at(position, 0)
+    }
+
+    /// The same, for a search `ply` plies from its root: its parent was evaluated lately.
+    #[inline]
+    pub fn evaluate_at(&mut self, position: &Position, ply: usize) -> i32 {
         let Evaluator {
             weights,
+            accumulators,
             structures,
             material,
             scores,
         } = self;
-        let compute = || score(position, weights, structures, material);
+        let compute = || match (accumulators, judging_network(position, weights)) {
+            (Some(accumulators), Some(network)) => accumulators.evaluate(network, position, ply),
+            _ => score(position, weights, structures, material),
+        };
         *scores.probe(position.key(), compute)
     }
 
@@ -136,6 +165,16 @@ impl Evaluator {
         self.material = MaterialCache::new();
         self.scores = ScoreCache::new();
     }
+}
+
+/// With so few men left the terms' rules know more than a network: what is drawn, and how to mate.
+const MEN_FOR_RULES: usize = 4;
+
+/// The network, where it judges.
+#[inline]
+fn judging_network<'w>(position: &Position, weights: &'w Weights) -> Option<&'w Network> {
+    let network = weights.network.as_ref();
+    network.filter(|_| position.board().occupied().count() > MEN_FOR_RULES)
 }
 
 /// The score, with the help of what is known of its parts.
@@ -164,6 +203,9 @@ fn score(
 /// The same score, from the board alone.
 #[inline]
 pub fn evaluate_uncached(position: &Position, weights: &Weights) -> i32 {
+    if let Some(network) = judging_network(position, weights) {
+        return network.evaluate(position);
+    }
     let mut scorer = Scorer::new(weights);
     let frame = report_all(position, &mut scorer);
     scorer.finish(&frame)
@@ -185,7 +227,11 @@ pub fn trace_families(position: &Position, families: &[Family]) -> Trace {
 pub fn explain(position: &Position, weights: &Weights) -> Explanation {
     let mut explainer = Explainer::new(weights);
     let frame = report_all(position, &mut explainer);
-    explainer.into_explanation(position, frame)
+    let explanation = explainer.into_explanation(position, frame);
+    match judging_network(position, weights) {
+        Some(network) => explanation.judged_by(network, position),
+        None => explanation,
+    }
 }
 
 /// How many evaluations a second one core makes of the positions, without caches.

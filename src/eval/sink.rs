@@ -293,7 +293,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Exactly what [`evaluate_uncached`](super::evaluate_uncached) gives for the position.
+    /// Exactly what [`evaluate_uncached`](super::evaluate_uncached) gives for the position when
+    /// there is no network.
     pub fn score(&self, weights: &Weights) -> i32 {
         self.scored(weights).finish(&self.frame)
     }

@@ -7,6 +7,7 @@
 use std::ops::{AddAssign, Mul};
 use std::sync::LazyLock;
 
+use super::network::Network;
 use super::papers;
 use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 
@@ -90,6 +91,9 @@ pub struct Weights {
     families: u32,
     /// Whether the papers' features weigh anything besides legal moves.
     papers_in_full: bool,
+    /// If there is one, it judges in place of the terms; they still tell the search what pieces
+    /// are worth.
+    pub network: Option<Network>,
 }
 
 impl Weights {
@@ -101,7 +105,14 @@ impl Weights {
             packed: Box::new([Packed::ZERO; CAPACITY]),
             families: 0,
             papers_in_full: false,
+            network: None,
         }
+    }
+
+    /// The same terms, left to judge alone: what a tuner of terms begins with.
+    pub fn without_network(mut self) -> Weights {
+        self.network = None;
+        self
     }
 
     /// A term's value as the evaluation adds it up.
@@ -209,9 +220,12 @@ impl Weights {
     pub fn embedded() -> &'static Weights {
         static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| {
             let text = include_str!("../../weights/default.toml");
-            // A test loads the same text, so a build that falls back here cannot pass.
-            Weights::from_toml(text, "weights/default.toml")
-                .unwrap_or_else(|_| Weights::zero("none"))
+            let network = include_bytes!("../../weights/default.net");
+            // A test loads the same files, so a build that falls back here cannot pass.
+            Weights::read(text, "weights/default.toml", |file| {
+                Network::from_bytes(file, network)
+            })
+            .unwrap_or_else(|_| Weights::zero("none"))
         });
         &EMBEDDED
     }

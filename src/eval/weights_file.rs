@@ -2,6 +2,7 @@
 //!
 //! ```toml
 //! name = "Finch"
+//! network = "finch.net" # if a network beside this file is to judge instead of the terms
 //!
 //! [provenance]          # free words about where the values come from
 //! source = "hand-set"
@@ -26,6 +27,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
+use super::network::Network;
 use super::terms::{Family, TERMS, Term, TermInfo};
 use super::weights::{Value, Weights};
 use crate::files::write_whole;
@@ -54,6 +56,8 @@ fn of_term(term: &Option<String>) -> String {
 pub enum WeightsProblem {
     #[error("{0}")]
     Unreadable(String),
+    #[error("{0}")]
+    Network(String),
     #[error("not UTF-8 text")]
     NotText,
     #[error("no term is given a weight")]
@@ -102,15 +106,30 @@ impl Weights {
         Weights::from_toml(text, &file)
     }
 
-    /// Reads the text of a weights file; `file` is what errors call it.
+    /// Reads the text of a weights file; `file` is what errors call it, and beside it lies the
+    /// network it may name.
     pub fn from_toml(text: &str, file: &str) -> Result<Weights, WeightsError> {
-        Reader { text, file }.read()
+        Weights::read(text, file, |name| {
+            Network::load(&Path::new(file).with_file_name(name), name)
+        })
+    }
+
+    /// The same, with networks from elsewhere.
+    pub(super) fn read(
+        text: &str,
+        file: &str,
+        network: impl Fn(&str) -> Result<Network, String>,
+    ) -> Result<Weights, WeightsError> {
+        Reader { text, file }.read(network)
     }
 
     /// The text of a weights file: every term that weighs something, in the order of the list,
     /// each under its meaning. The first is always written, as a file must name a term.
     pub fn to_toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
+        if let Some(network) = &self.network {
+            let _ = writeln!(text, "network = {}", quoted(&network.file));
+        }
         if !self.provenance.is_empty() {
             text.push_str("\n[provenance]\n");
             for (key, value) in &self.provenance {
@@ -207,7 +226,10 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self) -> Result<Weights, WeightsError> {
+    fn read(
+        &self,
+        network: impl Fn(&str) -> Result<Network, String>,
+    ) -> Result<Weights, WeightsError> {
         let document = DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             let message = error.message().lines().next().unwrap_or_default();
@@ -219,6 +241,14 @@ impl Reader<'_> {
         for (key, value) in in_order(document.get_ref()) {
             match key.get_ref().as_ref() {
                 "name" => weights.name = self.word(key.get_ref(), value)?,
+                "network" => {
+                    let name = self.word(key.get_ref(), value)?;
+                    let found = network(&name).map_err(|problem| {
+                        let problem = WeightsProblem::Network(format!("{name}: {problem}"));
+                        self.fail(value.span(), Some("network"), problem)
+                    })?;
+                    weights.network = Some(found);
+                }
                 "provenance" => weights.provenance = self.provenance(value)?,
                 name => {
                     let family = Family::ALL.iter().find(|family| family.key() == name);

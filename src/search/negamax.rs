@@ -191,7 +191,7 @@ impl Search<'_> {
     ) -> Node {
         let in_check = position.in_check();
         let context = self.context(position, ply);
-        let raw_eval = self.raw_eval(position, entry);
+        let raw_eval = self.raw_eval(position, entry, ply);
         let static_eval = raw_eval.map_or(-MAX_EVAL, |raw| self.corrected(position, raw, &context));
         self.ply_mut(ply).static_eval = raw_eval.map(|_| static_eval);
         if !in_check && !self.ply(ply).excluded.is_some() {
@@ -222,12 +222,17 @@ impl Search<'_> {
     }
 
     /// The evaluation as the evaluator gives it, from the table if it is there; none in check.
-    pub(super) fn raw_eval(&mut self, position: &Position, entry: Option<Entry>) -> Option<i32> {
+    pub(super) fn raw_eval(
+        &mut self,
+        position: &Position,
+        entry: Option<Entry>,
+        ply: usize,
+    ) -> Option<i32> {
         if position.in_check() {
             return None;
         }
         let known = entry.and_then(|entry| entry.eval);
-        Some(known.unwrap_or_else(|| self.memory.evaluator.evaluate(position)))
+        Some(known.unwrap_or_else(|| self.memory.evaluator.evaluate_at(position, ply)))
     }
 
     /// The evaluation mended by what the search learned, fading as the fifty moves run out.

@@ -40,7 +40,7 @@ impl Search<'_> {
         if in_check {
             context.attacked = position.attacked_by(!position.turn());
         }
-        let (raw_eval, stand_pat) = self.stand_pat(position, entry, &context);
+        let (raw_eval, stand_pat) = self.stand_pat(position, entry, &context, ply);
         if stand_pat >= beta {
             return stand_pat;
         }
@@ -117,8 +117,9 @@ impl Search<'_> {
         position: &Position,
         entry: Option<Entry>,
         context: &Context,
+        ply: usize,
     ) -> (Option<i32>, i32) {
-        let Some(raw) = self.raw_eval(position, entry) else {
+        let Some(raw) = self.raw_eval(position, entry, ply) else {
             return (None, -INFINITE);
         };
         let corrected = self.corrected(position, raw, context);

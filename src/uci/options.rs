@@ -104,6 +104,10 @@ pub static OPTIONS: &[UciOption] = &[
         kind: Kind::Text { default: "" },
     },
     UciOption {
+        name: "Network",
+        kind: Kind::Check { default: true },
+    },
+    UciOption {
         name: "Tune",
         kind: Kind::Text { default: "" },
     },

@@ -39,12 +39,16 @@ struct Settings {
     overhead: Duration,
     chess960: bool,
     show_wdl: bool,
+    network: bool,
 }
 
 struct Session {
     output: Arc<Output>,
     pool: Pool,
+    /// As they were loaded.
     weights: Arc<Weights>,
+    /// What plays: the same, or without their network.
+    judge: Arc<Weights>,
     game: Game,
     settings: Settings,
     chore: Option<Chore>,
@@ -81,6 +85,7 @@ impl Session {
         Ok(Session {
             output: Arc::default(),
             pool: Pool::new(1, DEFAULT_HASH as usize, weights.clone())?,
+            judge: weights.clone(),
             weights,
             game: Game::default(),
             settings: Settings {
@@ -88,6 +93,7 @@ impl Session {
                 overhead: Duration::from_millis(DEFAULT_OVERHEAD as u64),
                 chess960: false,
                 show_wdl: false,
+                network: true,
             },
             chore: None,
             tuning: None,
@@ -114,7 +120,7 @@ impl Session {
             Command::Quit => return false,
             Command::Display => self.display(),
             Command::Eval => {
-                let explanation = eval::explain(self.game.position(), &self.weights);
+                let explanation = eval::explain(self.game.position(), &self.judge);
                 self.output.line(explanation);
             }
             Command::Bench => self.bench(),
@@ -172,7 +178,7 @@ impl Session {
             ..Request::new(
                 self.game.clone(),
                 go.limits(position.turn() == Color::White),
-                self.weights.clone(),
+                self.judge.clone(),
             )
         };
         let printer = Printer {
@@ -223,7 +229,7 @@ impl Session {
     }
 
     fn bench(&mut self) {
-        let (weights, output) = (self.weights.clone(), self.output.clone());
+        let (weights, output) = (self.judge.clone(), self.output.clone());
         self.chore = Some(Chore::start(move |control| {
             output.line(bench::run(&weights, control));
         }));
@@ -308,6 +314,10 @@ impl Session {
                 .log_to(&path)
                 .map_err(|error| format!("cannot write the log {path}: {error}"))?,
             ("WeightsFile", Value::Text(path)) => self.load_weights(&path)?,
+            ("Network", Value::Flag(on)) => {
+                self.settings.network = on;
+                self.choose_judge();
+            }
             ("Tune", Value::Text(preset)) => self.tune(&preset)?,
             // Ponder and UCI_AnalyseMode tell what the GUI will do; Finch plays the same.
             _ => {}
@@ -330,6 +340,15 @@ impl Session {
 
     fn play_with(&mut self, weights: Weights) {
         self.weights = Arc::new(weights);
+        self.choose_judge();
+    }
+
+    /// What was learned with another judge is worth nothing.
+    fn choose_judge(&mut self) {
+        self.judge = match self.settings.network {
+            true => self.weights.clone(),
+            false => Arc::new(Weights::clone(&self.weights).without_network()),
+        };
         self.pool.clear();
     }
 }

@@ -1,0 +1,433 @@
+//! A small network that judges a position by which piece stands where.
+//!
+//! Each side looks at the board from its own end, mirrored so that its king stands on the files
+//! a to d, and sees 768 inputs: its own pieces and the other's, by role and square. They are
+//! summed into [`HIDDEN`] numbers a side; the sums, clipped to 0..1 and squared, are weighed by
+//! one of eight outputs, chosen by how many pieces are left. The side to move comes first, so
+//! the network knows whose turn it is.
+//!
+//! A move changes few inputs. An [`Accumulators`] therefore remembers the sums of the positions
+//! evaluated last, with the boards they belong to, and mends the nearest of them: whatever
+//! position comes next, the difference of two boards says what to add and what to take away.
+//! The search need not tell what it does.
+//!
+//! Weights are 16-bit whole numbers: a sum of 1 is [`SUM_ONE`], an output weight of 1 is
+//! [`OUTPUT_ONE`]. How they are learned is told in `tune::network`.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
+use bytemuck::{Pod, Zeroable};
+use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
+
+use super::sink::SCORE_LIMIT;
+use crate::position::Position;
+
+/// Sums a side.
+pub const HIDDEN: usize = 256;
+/// Pieces of either side by role and square.
+pub const INPUTS: usize = 768;
+/// Outputs, by how many pieces are left.
+pub const OUTPUTS: usize = 8;
+/// The whole number that stands for a sum of 1.
+pub const SUM_ONE: i32 = 255;
+/// The whole number that stands for an output weight of 1.
+pub const OUTPUT_ONE: i32 = 64;
+/// Centipawns of ours that multiply the odds of winning by e: the output is the logarithm of
+/// the odds.
+pub const ODDS_SCALE: i32 = 182;
+/// Larger weights could overflow the sums.
+const LARGEST_INPUT_WEIGHT: i16 = 900;
+const LARGEST_OUTPUT_WEIGHT: i16 = 127;
+/// How a file begins.
+const MAGIC: &[u8; 64] = b"finch network 1: 768 mirrored inputs, 256 sums a side, 8 outputs";
+
+/// All weights, as they are in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Parameters {
+    pub inputs: [[i16; HIDDEN]; INPUTS],
+    pub bias: [i16; HIDDEN],
+    /// For the side to move, then for the other.
+    pub outputs: [[[i16; HIDDEN]; 2]; OUTPUTS],
+    pub output_bias: [i32; OUTPUTS],
+    pub unused: [i32; 8],
+}
+
+/// A network and what it is called.
+#[derive(Clone)]
+pub struct Network {
+    /// The file it came from, as a weights file names it.
+    pub file: String,
+    parameters: Arc<Parameters>,
+}
+
+impl PartialEq for Network {
+    fn eq(&self, other: &Network) -> bool {
+        self.file == other.file && self.parameters == other.parameters
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Network({})", self.file)
+    }
+}
+
+impl Network {
+    pub fn new(file: &str, parameters: Box<Parameters>) -> Network {
+        Network {
+            file: file.to_owned(),
+            parameters: Arc::from(parameters),
+        }
+    }
+
+    /// Reads a network; what is wrong with it, if anything, in words.
+    pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Network, String> {
+        let Some(body) = bytes.strip_prefix(MAGIC) else {
+            return Err("no network of Finch's".to_owned());
+        };
+        if body.len() != size_of::<Parameters>() {
+            return Err(format!(
+                "{} bytes where a network has {}",
+                body.len(),
+                size_of::<Parameters>()
+            ));
+        }
+        let mut parameters = bytemuck::zeroed_box::<Parameters>();
+        bytemuck::bytes_of_mut(&mut *parameters).copy_from_slice(body);
+        if !parameters.is_sound() {
+            return Err("weights too large to add up".to_owned());
+        }
+        Ok(Network::new(file, parameters))
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [MAGIC, bytemuck::bytes_of(&*self.parameters)].concat()
+    }
+
+    pub fn load(path: &Path, file: &str) -> Result<Network, String> {
+        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+        Network::from_bytes(file, &bytes)
+    }
+
+    /// The score in centipawns, seen by the side to move, from the board alone.
+    pub fn evaluate(&self, position: &Position) -> i32 {
+        self.evaluate_board(position.board(), position.turn())
+    }
+
+    /// The same, whether the board can be reached or not.
+    pub fn evaluate_board(&self, board: &Board, turn: Color) -> i32 {
+        let snapshot = Snapshot::of(board);
+        let view = |perspective| {
+            let mut view = View::blank(&self.parameters);
+            view.mirrored = snapshot.is_mirrored(perspective);
+            view.follow(&snapshot, perspective, &self.parameters);
+            view.sums
+        };
+        self.parameters
+            .output(&view(turn), &view(!turn), snapshot.count())
+    }
+}
+
+impl Parameters {
+    fn is_sound(&self) -> bool {
+        let within = |weights: &[i16], most: i16| {
+            let range = -most..=most;
+            weights.iter().all(|weight| range.contains(weight))
+        };
+        within(self.inputs.as_flattened(), LARGEST_INPUT_WEIGHT)
+            && within(&self.bias, LARGEST_INPUT_WEIGHT)
+            && within(
+                self.outputs.as_flattened().as_flattened(),
+                LARGEST_OUTPUT_WEIGHT,
+            )
+            && self.output_bias.iter().all(|bias| bias.abs() < 1 << 24)
+    }
+
+    fn output(&self, us: &Sums, them: &Sums, pieces: u32) -> i32 {
+        let output = output_of(pieces);
+        let [ours, theirs] = &self.outputs[output];
+        let sum = i64::from(weighed(us, ours)) + i64::from(weighed(them, theirs));
+        let logarithm = sum / i64::from(SUM_ONE) + i64::from(self.output_bias[output]);
+        let score = logarithm * i64::from(ODDS_SCALE) / i64::from(SUM_ONE * OUTPUT_ONE);
+        score.clamp((-SCORE_LIMIT).into(), SCORE_LIMIT.into()) as i32
+    }
+}
+
+/// Which output judges a board with so many pieces.
+#[inline]
+pub fn output_of(pieces: u32) -> usize {
+    (pieces.clamp(1, 32) as usize - 1) / 4
+}
+
+/// The input that a piece is for one side.
+#[inline]
+pub fn input(perspective: Color, mirrored: bool, piece: Piece, square: Square) -> usize {
+    let flip = if perspective.is_white() { 0 } else { 56 } ^ if mirrored { 7 } else { 0 };
+    let theirs = if piece.color == perspective { 0 } else { 384 };
+    theirs + 64 * (piece.role as usize - 1) + (square.to_usize() ^ flip)
+}
+
+/// Whether a side with its king here sees the board mirrored.
+#[inline]
+pub fn is_mirrored(king: Square) -> bool {
+    king.file() as u32 >= 4
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Sums([i16; HIDDEN]);
+
+/// Squared sums, clipped, weighed. No overflow: a square of at most 255, times at most 127, times
+/// 256 of them stays within 32 bits.
+#[inline]
+fn weighed(sums: &Sums, weights: &[i16; HIDDEN]) -> i32 {
+    let mut total = 0;
+    for (sum, weight) in sums.0.iter().zip(weights) {
+        let clipped = (*sum).clamp(0, SUM_ONE as i16);
+        // |clipped * weight| is at most 32,385: it fits 16 bits, which is twice as fast.
+        total += i32::from(clipped.wrapping_mul(*weight)) * i32::from(clipped);
+    }
+    total
+}
+
+/// Where the pieces of a board stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Snapshot {
+    roles: [u64; 6],
+    colors: [u64; 2],
+}
+
+impl Snapshot {
+    const EMPTY: Snapshot = Snapshot {
+        roles: [0; 6],
+        colors: [0; 2],
+    };
+
+    #[inline]
+    fn of(board: &Board) -> Snapshot {
+        Snapshot {
+            roles: Role::ALL.map(|role| board.by_role(role).0),
+            colors: [Color::White, Color::Black].map(|color| board.by_color(color).0),
+        }
+    }
+
+    #[inline]
+    fn count(&self) -> u32 {
+        (self.colors[0] | self.colors[1]).count_ones()
+    }
+
+    #[inline]
+    fn is_mirrored(&self, perspective: Color) -> bool {
+        let kings = self.roles[Role::King as usize - 1];
+        let king = kings & self.colors[usize::from(perspective.is_black())];
+        Bitboard(king).first().is_some_and(is_mirrored)
+    }
+
+    /// The squares on which two boards differ.
+    #[inline]
+    fn differences(&self, other: &Snapshot) -> u64 {
+        let mut squares = 0;
+        for (ours, theirs) in self.roles.iter().zip(&other.roles) {
+            squares |= ours ^ theirs;
+        }
+        for (ours, theirs) in self.colors.iter().zip(&other.colors) {
+            squares |= ours ^ theirs;
+        }
+        squares
+    }
+
+    #[inline]
+    fn piece_at(&self, square: Square) -> Option<Piece> {
+        let bit = 1 << square.to_u32();
+        let role = Role::ALL
+            .into_iter()
+            .zip(self.roles)
+            .find(|(_, squares)| squares & bit != 0)?
+            .0;
+        let color = Color::from_white(self.colors[0] & bit != 0);
+        Some(Piece { color, role })
+    }
+}
+
+/// The sums of one side for a board.
+#[derive(Clone)]
+struct View {
+    board: Snapshot,
+    mirrored: bool,
+    sums: Sums,
+}
+
+impl View {
+    fn blank(parameters: &Parameters) -> View {
+        View {
+            board: Snapshot::EMPTY,
+            mirrored: false,
+            sums: Sums(parameters.bias),
+        }
+    }
+
+    /// Mends the sums until they belong to `board`. Whether it is mirrored may not change.
+    #[inline]
+    fn follow(&mut self, board: &Snapshot, perspective: Color, parameters: &Parameters) {
+        let mut gone = ArrayVec::<&[i16; HIDDEN], 64>::new();
+        let mut new = ArrayVec::<&[i16; HIDDEN], 64>::new();
+        for square in Bitboard(self.board.differences(board)) {
+            let weights = |piece| {
+                &parameters.inputs[input(perspective, self.mirrored, piece, square) % INPUTS]
+            };
+            gone.extend(self.board.piece_at(square).map(weights));
+            new.extend(board.piece_at(square).map(weights));
+        }
+        let both = gone.len().min(new.len());
+        for (gone, new) in gone.iter().zip(&new) {
+            for (sum, (gone, new)) in self.sums.0.iter_mut().zip(gone.iter().zip(*new)) {
+                *sum += new - gone;
+            }
+        }
+        for gone in &gone[both..] {
+            for (sum, gone) in self.sums.0.iter_mut().zip(*gone) {
+                *sum -= gone;
+            }
+        }
+        for new in &new[both..] {
+            for (sum, new) in self.sums.0.iter_mut().zip(*new) {
+                *sum += new;
+            }
+        }
+        self.board = *board;
+    }
+}
+
+/// The sums of the positions evaluated last: one for each ply, and for each side and way of
+/// looking one to begin from when the king has crossed the middle of the board.
+pub struct Accumulators {
+    plies: Vec<[View; 2]>,
+    beginnings: [[View; 2]; 2],
+}
+
+impl Accumulators {
+    pub fn new(network: &Network, plies: usize) -> Accumulators {
+        let blank = View::blank(&network.parameters);
+        let both = || [blank.clone(), blank.clone()];
+        let mut beginnings = [both(), both()];
+        for side in &mut beginnings {
+            side[1].mirrored = true;
+        }
+        Accumulators {
+            plies: vec![both(); plies.max(1)],
+            beginnings,
+        }
+    }
+
+    /// The network's score of a position `ply` plies from the root, seen by the side to move. The
+    /// ply only tells where to look for a similar position.
+    pub fn evaluate(&mut self, network: &Network, position: &Position, ply: usize) -> i32 {
+        let parameters = &*network.parameters;
+        let board = Snapshot::of(position.board());
+        let ply = ply.min(self.plies.len() - 1);
+        for perspective in [Color::White, Color::Black] {
+            self.bring_up_to_date(&board, perspective, ply, parameters);
+        }
+        let us = usize::from(position.turn().is_black());
+        let views = &self.plies[ply];
+        parameters.output(&views[us].sums, &views[1 - us].sums, board.count())
+    }
+
+    /// Mends the sums of the ply above, of this ply or of the beginnings: whichever is nearest.
+    #[inline]
+    fn bring_up_to_date(
+        &mut self,
+        board: &Snapshot,
+        perspective: Color,
+        ply: usize,
+        parameters: &Parameters,
+    ) {
+        let side = usize::from(perspective.is_black());
+        let mirrored = board.is_mirrored(perspective);
+        let above = ply.saturating_sub(1);
+        let distance = |view: &View| match view.mirrored == mirrored {
+            true => board.differences(&view.board).count_ones(),
+            false => u32::MAX,
+        };
+        let [from_above, from_here] = [above, ply].map(|place| distance(&self.plies[place][side]));
+        let beginning = &mut self.beginnings[side][usize::from(mirrored)];
+        if from_above.min(from_here) > beginning_is_nearer(board, beginning) {
+            beginning.follow(board, perspective, parameters);
+            self.plies[ply][side] = beginning.clone();
+            return;
+        }
+        if from_above < from_here {
+            self.plies[ply][side] = self.plies[above][side].clone();
+        }
+        self.plies[ply][side].follow(board, perspective, parameters);
+    }
+}
+
+/// How far a beginning is; mending it costs a copy more.
+#[inline]
+fn beginning_is_nearer(board: &Snapshot, beginning: &View) -> u32 {
+    board.differences(&beginning.board).count_ones() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::movegen::legal_moves;
+    use crate::random::{Purpose, stream};
+    use rand::RngExt;
+
+    /// Weights by chance, large enough that a mistake shows.
+    fn by_chance() -> Network {
+        let mut random = stream(1, Purpose::Birth, 0, 0);
+        let mut parameters = bytemuck::zeroed_box::<Parameters>();
+        for weight in parameters.inputs.as_flattened_mut() {
+            *weight = random.random_range(-60..=60);
+        }
+        parameters.bias.fill(50);
+        for weight in parameters.outputs.as_flattened_mut().as_flattened_mut() {
+            *weight = random.random_range(-127..=127);
+        }
+        Network::new("by chance", parameters)
+    }
+
+    #[test]
+    fn mended_sums_are_those_of_the_board() {
+        let network = by_chance();
+        let mut accumulators = Accumulators::new(&network, 8);
+        let mut random = stream(2, Purpose::Game, 0, 0);
+        for _ in 0..200 {
+            let mut position = Position::default();
+            for _ in 0..120 {
+                let moves = legal_moves(&position);
+                if moves.is_empty() {
+                    break;
+                }
+                position = position.after(moves[random.random_range(0..moves.len())]);
+                let ply = random.random_range(0..12);
+                assert_eq!(
+                    accumulators.evaluate(&network, &position, ply),
+                    network.evaluate(&position),
+                    "{}",
+                    position.fen()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_network_survives_its_file_and_others_are_refused() {
+        let network = by_chance();
+        let bytes = network.to_bytes();
+        let again = Network::from_bytes("by chance", &bytes);
+        assert_eq!(again, Ok(network));
+        assert!(Network::from_bytes("cut", &bytes[..bytes.len() - 1]).is_err());
+        assert!(Network::from_bytes("other", b"something else").is_err());
+        let mut damaged = bytes;
+        damaged[64..68].fill(0x7f);
+        assert!(Network::from_bytes("damaged", &damaged).is_err());
+    }
+}
