@@ -156,7 +156,10 @@ impl Mentor {
     /// once.
     pub fn probe(&mut self, questions: &[(Position, Vec<Move>)]) -> Option<Vec<Vec<(Move, i32)>>> {
         let depth = self.plan.pace.depth?;
-        let answers = self.outside.probe(questions, depth).ok()?;
+        let answers = self.outside.probe(questions, depth);
+        let answers = answers
+            .or_else(|_| self.outside.probe(questions, depth))
+            .ok()?;
         let centipawns = |(m, score): (Move, PlayerScore)| match score {
             PlayerScore::Centipawns(centipawns) => Some((m, centipawns)),
             PlayerScore::Mate(_) => None,

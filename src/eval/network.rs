@@ -273,32 +273,96 @@ impl View {
     /// Mends the sums until they belong to `board`. Whether it is mirrored may not change.
     #[inline]
     fn follow(&mut self, board: &Snapshot, perspective: Color, parameters: &Parameters) {
-        let mut gone = ArrayVec::<&[i16; HIDDEN], 64>::new();
-        let mut new = ArrayVec::<&[i16; HIDDEN], 64>::new();
-        for square in Bitboard(self.board.differences(board)) {
-            let weights = |piece| {
-                &parameters.inputs[input(perspective, self.mirrored, piece, square) % INPUTS]
-            };
-            gone.extend(self.board.piece_at(square).map(weights));
-            new.extend(board.piece_at(square).map(weights));
-        }
-        let both = gone.len().min(new.len());
-        for (gone, new) in gone.iter().zip(&new) {
-            for (sum, (gone, new)) in self.sums.0.iter_mut().zip(gone.iter().zip(*new)) {
-                *sum += new - gone;
-            }
-        }
-        for gone in &gone[both..] {
-            for (sum, gone) in self.sums.0.iter_mut().zip(*gone) {
-                *sum -= gone;
-            }
-        }
-        for new in &new[both..] {
-            for (sum, new) in self.sums.0.iter_mut().zip(*new) {
-                *sum += new;
-            }
-        }
+        let change = Change::new(&self.board, board, perspective, self.mirrored, parameters);
+        let before = self.sums;
+        change.apply(&before, &mut self.sums);
         self.board = *board;
+    }
+
+    /// The same for a view that is to become another one mended.
+    #[inline]
+    fn become_after(
+        &mut self,
+        earlier: &View,
+        board: &Snapshot,
+        perspective: Color,
+        parameters: &Parameters,
+    ) {
+        self.mirrored = earlier.mirrored;
+        let change = Change::new(
+            &earlier.board,
+            board,
+            perspective,
+            self.mirrored,
+            parameters,
+        );
+        change.apply(&earlier.sums, &mut self.sums);
+        self.board = *board;
+    }
+}
+
+type Row = [i16; HIDDEN];
+
+/// The weights of the inputs that one board has and the other has not.
+struct Change<'p> {
+    gone: ArrayVec<&'p Row, 64>,
+    new: ArrayVec<&'p Row, 64>,
+}
+
+impl<'p> Change<'p> {
+    #[inline]
+    fn new(
+        before: &Snapshot,
+        after: &Snapshot,
+        perspective: Color,
+        mirrored: bool,
+        parameters: &'p Parameters,
+    ) -> Change<'p> {
+        let mut change = Change {
+            gone: ArrayVec::new(),
+            new: ArrayVec::new(),
+        };
+        for square in Bitboard(before.differences(after)) {
+            let weights = |piece| &parameters.inputs[input(perspective, mirrored, piece, square)];
+            change.gone.extend(before.piece_at(square).map(weights));
+            change.new.extend(after.piece_at(square).map(weights));
+        }
+        change
+    }
+
+    /// A move, a capture and two moves are done in one go.
+    #[inline]
+    fn apply(&self, from: &Sums, to: &mut Sums) {
+        match (&self.gone[..], &self.new[..]) {
+            ([gone], [new]) => {
+                for at in 0..HIDDEN {
+                    to.0[at] = from.0[at] + new[at] - gone[at];
+                }
+            }
+            ([gone, taken], [new]) => {
+                for at in 0..HIDDEN {
+                    to.0[at] = from.0[at] + new[at] - gone[at] - taken[at];
+                }
+            }
+            ([gone, taken], [new, other]) => {
+                for at in 0..HIDDEN {
+                    to.0[at] = from.0[at] + new[at] - gone[at] + other[at] - taken[at];
+                }
+            }
+            (gone, new) => {
+                *to = *from;
+                for gone in gone {
+                    for (sum, gone) in to.0.iter_mut().zip(*gone) {
+                        *sum -= gone;
+                    }
+                }
+                for new in new {
+                    for (sum, new) in to.0.iter_mut().zip(*new) {
+                        *sum += new;
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -361,9 +425,12 @@ impl Accumulators {
             return;
         }
         if from_above < from_here {
-            self.plies[ply][side] = self.plies[above][side].clone();
+            let (earlier, later) = self.plies.split_at_mut(ply);
+            let (earlier, later) = (&earlier[above][side], &mut later[0][side]);
+            later.become_after(earlier, board, perspective, parameters);
+        } else {
+            self.plies[ply][side].follow(board, perspective, parameters);
         }
-        self.plies[ply][side].follow(board, perspective, parameters);
     }
 }
 

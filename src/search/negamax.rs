@@ -354,6 +354,10 @@ impl Search<'_> {
                         break;
                     }
                     node.alpha = score;
+                    // What is better still would have to be better than a good move.
+                    if pruning::less_after_improvement(node.depth) && !is_mate(score) {
+                        node.depth -= 1;
+                    }
                 }
             }
             tried.push(m);

@@ -87,6 +87,8 @@ params! {
     singular_margin = 20, 8..=48, 2;
     singular_double_margin = 18, 4..=50, 3;
     singular_double_limit = 8, 2..=16, 1;
+    /// After a move that raised alpha the others get a ply less, up to this depth.
+    improvement_depth = 12, 2..=20, 1;
     /// Late move reductions, in 1024ths of a ply.
     reduction_base = 850, 300..=1600, 80;
     reduction_slope = 455, 250..=800, 30;

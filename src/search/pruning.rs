@@ -59,3 +59,8 @@ pub fn quiet_exchange_limit(reduced_depth: i32) -> i32 {
 pub fn capture_exchange_limit(depth: i32) -> Option<i32> {
     (depth <= params::see_capture_depth()).then(|| -params::see_capture_margin() * depth)
 }
+
+/// Whether the moves after one that raised alpha are searched a ply less deeply.
+pub(super) fn less_after_improvement(depth: i32) -> bool {
+    (3..=params::improvement_depth()).contains(&depth)
+}
