@@ -10,7 +10,7 @@ use crate::tune::network::{Course, Settings};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Packed labels, as `finch selfplay --engine … --lines …` writes them.
+    /// Packed labels, as `finch selfplay --engine … --packed` writes them.
     #[arg(required_unless_present = "resume")]
     labels: Vec<PathBuf>,
     #[arg(long, default_value_t = 1)]
