@@ -502,9 +502,11 @@ fn an_engine_is_measured_on_games() {
 #[test]
 fn installed_weights_are_what_the_program_plays_with() {
     let desk = Desk::with_method(METHODS[0]);
-    // The weights lie beside the program: one of its own, not to disturb the others.
-    let program = desk.path("finch");
-    std::fs::copy(env!("CARGO_BIN_EXE_finch"), &program).unwrap();
+    // The weights lie beside the program: one of its own, not to disturb the others. A link, as
+    // a file that is being written while another test starts a process is too busy to be run.
+    let home = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = home.path().join("finch");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_finch"), &program).unwrap();
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&program);
         command.args(arguments).current_dir(desk.folder.path());
@@ -515,7 +517,7 @@ fn installed_weights_are_what_the_program_plays_with() {
     let mut arguments = vec!["tune", "small.toml", "--games", "games.pgn"];
     arguments.extend(["--out", "out", "--install"]);
     assert_success(&run(&arguments));
-    let installed = std::fs::read_to_string(desk.path("finch-weights.toml")).unwrap();
+    let installed = std::fs::read_to_string(home.path().join("finch-weights.toml")).unwrap();
     assert_eq!(installed, desk.best("out"));
     let after = run(&["eval", kings]);
     assert_success(&after);

@@ -33,12 +33,14 @@ impl Tuning {
         let (sender, outcome) = bounded(1);
         std::thread::spawn(move || {
             let result = tune(&preset, &output, &heard);
-            match &result {
-                Ok(weights) => output.message(format_args!("tuned: {}", weights.summary())),
-                Err(error) => output.message(format_args!("tuning failed: {error}")),
-            }
-            // A session that is over needs no weights.
+            let news = match &result {
+                Ok(weights) => format!("tuned: {}", weights.summary()),
+                Err(error) => format!("tuning failed: {error}"),
+            };
+            // Handed over before it is told: whoever reads the news may count on the weights.
+            // A session that is over needs none.
             let _ = sender.send(result);
+            output.message(news);
         });
         Tuning { stop, outcome }
     }
