@@ -1,13 +1,13 @@
 #!/bin/sh
 # Makes weights/default.net anew. Finch plays quick games by the hand-set terms, Stockfish judges
 # positions in and around them and around masters' games, and a network learns its judgement. The
-# result plays more games, and a second network learns from all.
+# result plays more games and a second network learns from all; so does a third.
 #
 #   scripts/network.sh FOLDER GAMES.pgn
 #
 # The folder keeps everything; called again after a break, the script goes on where it stopped. Takes
-# about an hour and a half on two cores, and 2.5 GB. FINCH and STOCKFISH may be set. The result is
-# FOLDER/second/best.toml with its network beside it.
+# about two hours on two cores, and 4 GB. FINCH and STOCKFISH may be set. The result is
+# FOLDER/third/best.toml with its network beside it.
 set -eu
 
 if [ $# -ne 2 ]; then
@@ -33,3 +33,8 @@ labels --games "$games" --opening 6 12 --share 1 --away 6 --positions 100000000 
 labels --weights first/best.toml --depth 3 --share 0.5 --away 4 --blunders 0.05 --opening 4 10 \
     --decided 1600 --positions 23600000 --out second.bin
 "$finch" train own.bin masters.bin second.bin --generations 25 --out second
+labels --games "$games" --opening 6 12 --share 1 --away 6 --seed 2 --positions 100000000 \
+    --out masters-again.bin
+labels --weights second/best.toml --depth 3 --share 1 --away 6 --blunders 0.05 --opening 4 10 \
+    --decided 1600 --seed 2 --positions 33700000 --out third.bin
+"$finch" train own.bin masters.bin second.bin masters-again.bin third.bin --generations 26 --out third

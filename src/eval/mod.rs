@@ -99,8 +99,8 @@ use sink::{Recorder, Scorer, Sink};
 
 pub use explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use network::{
-    HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Parameters, SUM_ONE, input,
-    is_mirrored, output_of,
+    HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
+    output_of,
 };
 pub use sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};

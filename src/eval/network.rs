@@ -1,7 +1,8 @@
 //! A small network that judges a position by which piece stands where.
 //!
 //! Each side looks at the board from its own end, mirrored so that its king stands on the files
-//! a to d, and sees 768 inputs: its own pieces and the other's, by role and square. They are
+//! a to d, and sees 768 inputs: its own pieces and the other's, by role and square. What an input
+//! weighs depends on which of four zones the king is in: its [`Outlook`]. They are
 //! summed into [`HIDDEN`] numbers a side; the sums, clipped to 0..1 and squared, are weighed by
 //! one of eight outputs, chosen by how many pieces are left. The side to move comes first, so
 //! the network knows whose turn it is.
@@ -29,6 +30,9 @@ use crate::position::Position;
 pub const HIDDEN: usize = 256;
 /// Pieces of either side by role and square.
 pub const INPUTS: usize = 768;
+/// Zones of the board in which a king sees it alike: the corner, the rest of the first rank, the
+/// second rank, and everything beyond.
+pub const ZONES: usize = 4;
 /// Outputs, by how many pieces are left.
 pub const OUTPUTS: usize = 8;
 /// The whole number that stands for a sum of 1.
@@ -42,13 +46,13 @@ pub const ODDS_SCALE: i32 = 182;
 const LARGEST_INPUT_WEIGHT: i16 = 900;
 const LARGEST_OUTPUT_WEIGHT: i16 = 127;
 /// How a file begins.
-const MAGIC: &[u8; 64] = b"finch network 1: 768 mirrored inputs, 256 sums a side, 8 outputs";
+const MAGIC: &[u8; 64] = b"finch network 2: 4 x 768 mirrored inputs, 256 sums, 8 outputs   ";
 
 /// All weights, as they are in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Parameters {
-    pub inputs: [[i16; HIDDEN]; INPUTS],
+    pub inputs: [[i16; HIDDEN]; ZONES * INPUTS],
     pub bias: [i16; HIDDEN],
     /// For the side to move, then for the other.
     pub outputs: [[[i16; HIDDEN]; 2]; OUTPUTS],
@@ -122,8 +126,8 @@ impl Network {
     pub fn evaluate_board(&self, board: &Board, turn: Color) -> i32 {
         let snapshot = Snapshot::of(board);
         let view = |perspective| {
-            let mut view = View::blank(&self.parameters);
-            view.mirrored = snapshot.is_mirrored(perspective);
+            let outlook = snapshot.outlook(perspective);
+            let mut view = View::blank(outlook, &self.parameters);
             view.follow(&snapshot, perspective, &self.parameters);
             view.sums
         };
@@ -163,18 +167,43 @@ pub fn output_of(pieces: u32) -> usize {
     (pieces.clamp(1, 32) as usize - 1) / 4
 }
 
-/// The input that a piece is for one side.
-#[inline]
-pub fn input(perspective: Color, mirrored: bool, piece: Piece, square: Square) -> usize {
-    let flip = if perspective.is_white() { 0 } else { 56 } ^ if mirrored { 7 } else { 0 };
-    let theirs = if piece.color == perspective { 0 } else { 384 };
-    theirs + 64 * (piece.role as usize - 1) + (square.to_usize() ^ flip)
+/// How a side looks at the board: the zone its king is in, and whether it sees it mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    zone: usize,
+    mirrored: bool,
 }
 
-/// Whether a side with its king here sees the board mirrored.
-#[inline]
-pub fn is_mirrored(king: Square) -> bool {
-    king.file() as u32 >= 4
+impl Outlook {
+    const COUNT: usize = 2 * ZONES;
+
+    #[inline]
+    pub fn new(perspective: Color, king: Square) -> Outlook {
+        let mirrored = king.file() as u32 >= 4;
+        let to_edge = (king.file() as u32).min(7 - king.file() as u32);
+        let rank = king.rank() as u32 ^ if perspective.is_white() { 0 } else { 7 };
+        let zone = match rank {
+            0 if to_edge < 2 => 0,
+            0 => 1,
+            1 => 2,
+            _ => 3,
+        };
+        Outlook { zone, mirrored }
+    }
+
+    #[inline]
+    fn number(self) -> usize {
+        2 * self.zone + usize::from(self.mirrored)
+    }
+
+    /// The input that a piece is for the side that looks.
+    #[inline]
+    pub fn input(self, perspective: Color, piece: Piece, square: Square) -> usize {
+        let flip = if perspective.is_white() { 0 } else { 56 } ^ if self.mirrored { 7 } else { 0 };
+        let theirs = if piece.color == perspective { 0 } else { 384 };
+        let place = theirs + 64 * (piece.role as usize - 1) + (square.to_usize() ^ flip);
+        INPUTS * self.zone + place
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -221,10 +250,10 @@ impl Snapshot {
     }
 
     #[inline]
-    fn is_mirrored(&self, perspective: Color) -> bool {
+    fn outlook(&self, perspective: Color) -> Outlook {
         let kings = self.roles[Role::King as usize - 1];
-        let king = kings & self.colors[usize::from(perspective.is_black())];
-        Bitboard(king).first().is_some_and(is_mirrored)
+        let king = Bitboard(kings & self.colors[usize::from(perspective.is_black())]);
+        Outlook::new(perspective, king.first().unwrap_or(Square::A1))
     }
 
     /// The squares on which two boards differ.
@@ -257,23 +286,23 @@ impl Snapshot {
 #[derive(Clone)]
 struct View {
     board: Snapshot,
-    mirrored: bool,
+    outlook: Outlook,
     sums: Sums,
 }
 
 impl View {
-    fn blank(parameters: &Parameters) -> View {
+    fn blank(outlook: Outlook, parameters: &Parameters) -> View {
         View {
             board: Snapshot::EMPTY,
-            mirrored: false,
+            outlook,
             sums: Sums(parameters.bias),
         }
     }
 
-    /// Mends the sums until they belong to `board`. Whether it is mirrored may not change.
+    /// Mends the sums until they belong to `board`, which is looked at in the same way.
     #[inline]
     fn follow(&mut self, board: &Snapshot, perspective: Color, parameters: &Parameters) {
-        let change = Change::new(&self.board, board, perspective, self.mirrored, parameters);
+        let change = Change::new(&self.board, board, perspective, self.outlook, parameters);
         let before = self.sums;
         change.apply(&before, &mut self.sums);
         self.board = *board;
@@ -288,14 +317,8 @@ impl View {
         perspective: Color,
         parameters: &Parameters,
     ) {
-        self.mirrored = earlier.mirrored;
-        let change = Change::new(
-            &earlier.board,
-            board,
-            perspective,
-            self.mirrored,
-            parameters,
-        );
+        self.outlook = earlier.outlook;
+        let change = Change::new(&earlier.board, board, perspective, self.outlook, parameters);
         change.apply(&earlier.sums, &mut self.sums);
         self.board = *board;
     }
@@ -315,7 +338,7 @@ impl<'p> Change<'p> {
         before: &Snapshot,
         after: &Snapshot,
         perspective: Color,
-        mirrored: bool,
+        outlook: Outlook,
         parameters: &'p Parameters,
     ) -> Change<'p> {
         let mut change = Change {
@@ -323,7 +346,7 @@ impl<'p> Change<'p> {
             new: ArrayVec::new(),
         };
         for square in Bitboard(before.differences(after)) {
-            let weights = |piece| &parameters.inputs[input(perspective, mirrored, piece, square)];
+            let weights = |piece| &parameters.inputs[outlook.input(perspective, piece, square)];
             change.gone.extend(before.piece_at(square).map(weights));
             change.new.extend(after.piece_at(square).map(weights));
         }
@@ -366,24 +389,22 @@ impl<'p> Change<'p> {
     }
 }
 
-/// The sums of the positions evaluated last: one for each ply, and for each side and way of
-/// looking one to begin from when the king has crossed the middle of the board.
+/// The sums of the positions evaluated last: one for each ply, and for each side and outlook
+/// one to begin from when the king has gone where the board looks different.
 pub struct Accumulators {
     plies: Vec<[View; 2]>,
-    beginnings: [[View; 2]; 2],
+    beginnings: [[View; Outlook::COUNT]; 2],
 }
 
 impl Accumulators {
     pub fn new(network: &Network, plies: usize) -> Accumulators {
-        let blank = View::blank(&network.parameters);
-        let both = || [blank.clone(), blank.clone()];
-        let mut beginnings = [both(), both()];
-        for side in &mut beginnings {
-            side[1].mirrored = true;
-        }
+        let blank = |number: usize| {
+            let (zone, mirrored) = (number / 2, number % 2 == 1);
+            View::blank(Outlook { zone, mirrored }, &network.parameters)
+        };
         Accumulators {
-            plies: vec![both(); plies.max(1)],
-            beginnings,
+            plies: vec![[blank(0), blank(0)]; plies.max(1)],
+            beginnings: std::array::from_fn(|_| std::array::from_fn(blank)),
         }
     }
 
@@ -411,15 +432,15 @@ impl Accumulators {
         parameters: &Parameters,
     ) {
         let side = usize::from(perspective.is_black());
-        let mirrored = board.is_mirrored(perspective);
+        let outlook = board.outlook(perspective);
         let above = ply.saturating_sub(1);
-        let distance = |view: &View| match view.mirrored == mirrored {
+        let distance = |view: &View| match view.outlook == outlook {
             true => board.differences(&view.board).count_ones(),
             false => u32::MAX,
         };
         let [from_above, from_here] = [above, ply].map(|place| distance(&self.plies[place][side]));
-        let beginning = &mut self.beginnings[side][usize::from(mirrored)];
-        if from_above.min(from_here) > beginning_is_nearer(board, beginning) {
+        let beginning = &mut self.beginnings[side][outlook.number()];
+        if from_above.min(from_here) > distance_of_beginning(board, beginning) {
             beginning.follow(board, perspective, parameters);
             self.plies[ply][side] = beginning.clone();
             return;
@@ -436,7 +457,7 @@ impl Accumulators {
 
 /// How far a beginning is; mending it costs a copy more.
 #[inline]
-fn beginning_is_nearer(board: &Snapshot, beginning: &View) -> u32 {
+fn distance_of_beginning(board: &Snapshot, beginning: &View) -> u32 {
     board.differences(&beginning.board).count_ones() + 1
 }
 

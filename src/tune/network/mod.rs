@@ -20,11 +20,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{PackedFile, PackedLabel};
-use crate::eval::Weights;
+use crate::eval::{Weights, ZONES};
 use crate::files::{write_bytes, write_whole};
 use crate::random::scatter;
 use crate::tune::run::RunError;
-use model::{Example, Look, Model, WEIGHTS};
+use model::{COMMON, Example, Look, Model, WEIGHTS};
 
 /// What a course is: written to its folder, so that it can be gone on with.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -82,8 +82,9 @@ pub struct Course {
     files: Vec<PackedFile>,
     validation: Vec<PackedLabel>,
     model: Model,
-    direction: Vec<f32>,
-    size: Vec<f32>,
+    apart: Adam,
+    /// What the zones of a king learn in common: each alone sees too little of the board.
+    common: Adam,
     /// Generations that are over.
     done: u64,
     seconds: f64,
@@ -133,8 +134,8 @@ impl Course {
             folder: folder.to_owned(),
             validation: Vec::new(),
             model: Model::by_chance(settings.seed),
-            direction: vec![0.0; WEIGHTS],
-            size: vec![0.0; WEIGHTS],
+            apart: Adam::new(WEIGHTS),
+            common: Adam::new(COMMON),
             done: 0,
             seconds: 0.0,
         };
@@ -268,24 +269,19 @@ impl Course {
 
     fn climb(&mut self, number: u64, slopes: &[Model], count: usize) {
         let rate = self.rate_at(number) as f32;
-        let unbias = |factor: f32| 1.0 - f64::from(factor).powf((number + 1) as f64) as f32;
-        let (unbias_direction, unbias_size) = (unbias(MOMENTUM), unbias(MEMORY));
-        let share = 1.0 / count.max(1) as f32;
-        let weights = self.model.0.par_chunks_mut(PIECE);
-        let directions = self.direction.par_chunks_mut(PIECE);
-        let sizes = self.size.par_chunks_mut(PIECE);
-        let pieces = weights.zip(directions).zip(sizes).enumerate();
-        pieces.for_each(|(piece, ((weights, directions), sizes))| {
-            let start = piece * PIECE;
-            for at in 0..weights.len() {
-                let sum: f32 = slopes.iter().map(|slope| slope.0[start + at]).sum();
-                let slope = sum * share;
-                directions[at] = MOMENTUM * directions[at] + (1.0 - MOMENTUM) * slope;
-                sizes[at] = MEMORY * sizes[at] + (1.0 - MEMORY) * slope * slope;
-                let ahead = directions[at] / unbias_direction;
-                let scale = (sizes[at] / unbias_size).sqrt() + 1e-8;
-                weights[at] = Model::bounded(weights[at] - rate * ahead / scale);
-            }
+        let slopes: Vec<&[f32]> = slopes.iter().map(|slope| &slope.0[..]).collect();
+        let slope = added_up(&slopes, 1.0 / count.max(1) as f32);
+        let zones: Vec<&[f32]> = slope[..ZONES * COMMON].chunks(COMMON).collect();
+        self.common.advance(number, &added_up(&zones, 1.0));
+        self.apart.advance(number, &slope);
+        let (apart, common) = (&self.apart.ahead, &self.common.ahead);
+        let weights = self.model.0.par_iter_mut().enumerate();
+        weights.with_min_len(PIECE).for_each(|(at, weight)| {
+            let together = match at < ZONES * COMMON {
+                true => common[at % COMMON],
+                false => 0.0,
+            };
+            *weight = Model::bounded(*weight - rate * (apart[at] + together));
         });
     }
 
@@ -362,7 +358,14 @@ impl Course {
     }
 
     fn checkpoint(&self) -> Vec<u8> {
-        let parts = [&self.model.0, &self.direction, &self.size];
+        let Course { apart, common, .. } = self;
+        let parts = [
+            &self.model.0,
+            &apart.direction,
+            &apart.size,
+            &common.direction,
+            &common.size,
+        ];
         let mut bytes = self.done.to_le_bytes().to_vec();
         bytes.extend_from_slice(&self.seconds.to_le_bytes());
         for part in parts {
@@ -376,19 +379,81 @@ impl Course {
         let Ok(bytes) = fs::read(self.folder.join(CHECKPOINT)) else {
             return Ok(());
         };
-        if bytes.len() != 16 + 3 * 4 * WEIGHTS {
+        if bytes.len() != 16 + 4 * (3 * WEIGHTS + 2 * COMMON) {
             return Err("of another network".to_owned());
         }
         let word = |at: usize| -> [u8; 8] { std::array::from_fn(|byte| bytes[at + byte]) };
         self.done = u64::from_le_bytes(word(0));
         self.seconds = f64::from_le_bytes(word(8));
-        let mut parts = bytes[16..].chunks_exact(4 * WEIGHTS);
-        for part in [&mut self.model.0, &mut self.direction, &mut self.size] {
-            if let Some(from) = parts.next() {
-                bytemuck::cast_slice_mut(part).copy_from_slice(from);
-            }
+        let mut rest = &bytes[16..];
+        let Course { apart, common, .. } = self;
+        for part in [
+            &mut self.model.0,
+            &mut apart.direction,
+            &mut apart.size,
+            &mut common.direction,
+            &mut common.size,
+        ] {
+            let (from, after) = rest.split_at(4 * part.len());
+            bytemuck::cast_slice_mut(part).copy_from_slice(from);
+            rest = after;
         }
         Ok(())
+    }
+}
+
+/// The sum of vectors of one length, times `share`.
+fn added_up(vectors: &[&[f32]], share: f32) -> Vec<f32> {
+    let mut total = vec![0.0; vectors.first().map_or(0, |vector| vector.len())];
+    let pieces = total.par_chunks_mut(PIECE).enumerate();
+    pieces.for_each(|(piece, total)| {
+        for vector in vectors {
+            let from = &vector[piece * PIECE..][..total.len()];
+            for (sum, one) in total.iter_mut().zip(from) {
+                *sum += one;
+            }
+        }
+        for sum in total {
+            *sum *= share;
+        }
+    });
+    total
+}
+
+/// Remembers the slopes of some weights, and says how far each should move at a rate of one.
+struct Adam {
+    direction: Vec<f32>,
+    size: Vec<f32>,
+    ahead: Vec<f32>,
+}
+
+impl Adam {
+    fn new(count: usize) -> Adam {
+        Adam {
+            direction: vec![0.0; count],
+            size: vec![0.0; count],
+            ahead: vec![0.0; count],
+        }
+    }
+
+    /// Takes the slopes of step `number`.
+    fn advance(&mut self, number: u64, slopes: &[f32]) {
+        let unbias = |factor: f32| 1.0 - f64::from(factor).powf((number + 1) as f64) as f32;
+        let (unbias_direction, unbias_size) = (unbias(MOMENTUM), unbias(MEMORY));
+        let directions = self.direction.par_chunks_mut(PIECE);
+        let sizes = self.size.par_chunks_mut(PIECE);
+        let aheads = self.ahead.par_chunks_mut(PIECE);
+        let pieces = directions.zip(sizes).zip(aheads);
+        let pieces = pieces.zip(slopes.par_chunks(PIECE));
+        pieces.for_each(|(((directions, sizes), aheads), slopes)| {
+            for at in 0..aheads.len() {
+                let slope = slopes[at];
+                directions[at] = MOMENTUM * directions[at] + (1.0 - MOMENTUM) * slope;
+                sizes[at] = MEMORY * sizes[at] + (1.0 - MEMORY) * slope * slope;
+                let scale = (sizes[at] / unbias_size).sqrt() + 1e-8;
+                aheads[at] = directions[at] / unbias_direction / scale;
+            }
+        });
     }
 }
 

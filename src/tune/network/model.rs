@@ -3,19 +3,20 @@
 
 use arrayvec::ArrayVec;
 use rand::RngExt;
-use shakmaty::{ByColor, Color, Role};
+use shakmaty::{ByColor, Color, Role, Square};
 
 use crate::data::{PackedLabel, win_chance};
 use crate::eval::{
-    HIDDEN, INPUTS, Network, OUTPUT_ONE, OUTPUTS, Parameters, SUM_ONE, input, is_mirrored,
-    output_of,
+    HIDDEN, INPUTS, Network, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES, output_of,
 };
 use crate::random::{Purpose, stream};
 
 /// Where each part lies in the flat vector of all weights.
-const BIAS: usize = INPUTS * HIDDEN;
+const BIAS: usize = ZONES * COMMON;
 const OUTPUT: usize = BIAS + HIDDEN;
 const OUTPUT_BIAS: usize = OUTPUT + OUTPUTS * 2 * HIDDEN;
+/// The weights of the inputs in one zone.
+pub const COMMON: usize = INPUTS * HIDDEN;
 /// How many weights there are.
 pub const WEIGHTS: usize = OUTPUT_BIAS + OUTPUTS;
 
@@ -33,12 +34,15 @@ impl Model {
         Model(vec![0.0; WEIGHTS])
     }
 
-    /// Small weights by chance, sums that begin where they have a slope.
+    /// Small weights by chance, the same in all zones; sums that begin where they have a slope.
     pub fn by_chance(seed: u64) -> Model {
         let mut random = stream(seed, Purpose::Birth, 0, 0);
         let mut model = Model::zero();
-        for weight in &mut model.0[..BIAS] {
+        for weight in &mut model.0[..COMMON] {
             *weight = random.random_range(-0.1..0.1);
+        }
+        for zone in 1..ZONES {
+            model.0.copy_within(..COMMON, zone * COMMON);
         }
         model.0[BIAS..OUTPUT].fill(0.25);
         for weight in &mut model.0[OUTPUT..OUTPUT_BIAS] {
@@ -105,16 +109,15 @@ impl Example {
     pub fn new(label: &PackedLabel, scale: f64) -> Example {
         let pieces: ArrayVec<_, 32> = label.pieces().collect();
         let turn = label.turn();
-        let mut mirrored = ByColor::new_with(|_| false);
+        let mut kings = ByColor::new_with(|_| Square::A1);
         for (square, piece) in &pieces {
             if piece.role == Role::King {
-                *mirrored.get_mut(piece.color) = is_mirrored(*square);
+                *kings.get_mut(piece.color) = *square;
             }
         }
         let seen_by = |color: Color| {
-            let number = |(square, piece): &(_, _)| {
-                input(color, *mirrored.get(color), *piece, *square) as u16
-            };
+            let outlook = Outlook::new(color, *kings.get(color));
+            let number = |(square, piece): &(_, _)| outlook.input(color, *piece, *square) as u16;
             pieces.iter().map(number).collect()
         };
         Example {
