@@ -107,7 +107,7 @@ fn plan(limits: &Limits, remaining: Duration, overhead: Duration) -> (Duration, 
             // What is never planned with, for machines stall. Once it is touched, part of each
             // increment goes to fill it up again.
             let reserve = Duration::from_millis(params::time_reserve() as u64);
-            let free = usable - reserve.min(usable * 2 / 3);
+            let free = usable - reserve.min(usable * 5 / 6);
             let filled = (usable.as_secs_f64() / reserve.as_secs_f64()).min(1.0);
             let soft = per_mille(free, params::time_share()) + increment.mul_f64(filled);
             let hard = if filled < 1.0 {

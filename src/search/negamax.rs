@@ -513,7 +513,9 @@ impl Search<'_> {
         let depth = node.depth - 1 + extension;
 
         let mut score = alpha + 1;
-        if node.depth >= 2 && number > 1 + usize::from(N::PV) && !(is_tactical(m) && number < 4) {
+        // Near the principal variation a sacrifice is looked at as closely as anything.
+        let spared = is_tactical(m) && (number < 4 || node.table_pv && !cut_node);
+        if node.depth >= 2 && number > 1 + usize::from(N::PV) && !spared {
             // Late moves are looked at less deeply; a surprise is looked at again.
             let reduction = self.reduction::<N>(node, candidate, checks);
             let reduced = (depth - reduction / ONE_PLY).clamp(1, depth.max(1));

@@ -2,7 +2,7 @@
 //! or a good capture never pays for generating and sorting the rest.
 
 use arrayvec::ArrayVec;
-use shakmaty::{Color, Move, Role};
+use shakmaty::{Bitboard, Color, Move, Role, attacks};
 
 use super::history::{Context, History};
 use crate::position::movegen::{self, PackedMove, Stage as Generated};
@@ -17,6 +17,8 @@ pub enum Stage {
     GenerateQuiets,
     Quiets,
     BadCaptures,
+    GenerateChecks,
+    Checks,
     Done,
 }
 
@@ -39,6 +41,8 @@ pub struct Picker {
     next: usize,
     next_bad: usize,
     tactical_only: bool,
+    /// Quiet checks after the good captures.
+    with_checks: bool,
     skip_quiets: bool,
     /// A capture is good when its exchange wins at least this.
     threshold: i32,
@@ -64,6 +68,14 @@ impl Picker {
         }
     }
 
+    /// The same, and then quiet checks that lose nothing and have not failed too often.
+    pub fn with_checks(self) -> Picker {
+        Picker {
+            with_checks: true,
+            ..self
+        }
+    }
+
     fn empty(table_move: Option<Move>) -> Picker {
         Picker {
             stage: Stage::TableMove,
@@ -75,6 +87,7 @@ impl Picker {
             next: 0,
             next_bad: 0,
             tactical_only: false,
+            with_checks: false,
             skip_quiets: false,
             threshold: 0,
         }
@@ -109,6 +122,7 @@ impl Picker {
                 }
                 Stage::GoodCaptures => match self.next_good_capture(position) {
                     Some(m) => return Some(m),
+                    None if self.with_checks => self.stage = Stage::GenerateChecks,
                     None if self.tactical_only => self.stage = Stage::Done,
                     None => self.stage = Stage::Refutations,
                 },
@@ -131,6 +145,15 @@ impl Picker {
                         self.next_bad += 1;
                         return Some(*m);
                     }
+                    None => self.stage = Stage::Done,
+                },
+                Stage::GenerateChecks => {
+                    self.generate_checks(position, history, context);
+                    self.stage = Stage::Checks;
+                }
+                Stage::Checks => match self.pop_best() {
+                    Some(m) if see_at_least(position, m, 0) => return Some(m),
+                    Some(_) => {}
                     None => self.stage = Stage::Done,
                 },
                 Stage::Done => return None,
@@ -157,6 +180,21 @@ impl Picker {
             if Some(m) != table_move && !refutations.contains(&PackedMove::new(m)) {
                 let score = history.quiet(us, m, context);
                 moves.push(Scored { m, score });
+            }
+        });
+    }
+
+    fn generate_checks(&mut self, position: &Position, history: &History, context: &Context) {
+        self.moves.clear();
+        self.next = 0;
+        let (us, moves) = (position.turn(), &mut self.moves);
+        let squares = check_squares(position);
+        movegen::generate(position, Generated::Quiet, |m| {
+            if squares[m.role() as usize].contains(m.to()) && m.promotion().is_none() {
+                let score = history.quiet(us, m, context);
+                if score >= 0 {
+                    moves.push(Scored { m, score });
+                }
             }
         });
     }
@@ -213,6 +251,18 @@ impl Picker {
         self.next += 1;
         Some(rest[0].m)
     }
+}
+
+/// Where a piece of each role attacks the other king. Discovered checks are rare enough to miss.
+fn check_squares(position: &Position) -> [Bitboard; 7] {
+    let king = position.king(!position.turn());
+    let mut squares = [Bitboard::EMPTY; 7];
+    squares[Role::Pawn as usize] = attacks::pawn_attacks(!position.turn(), king);
+    for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
+        let occupied = position.board().occupied();
+        squares[role as usize] = movegen::attacks_of(role, king, occupied);
+    }
+    squares
 }
 
 /// Captures and queen promotions: what the tactical stage generates.

@@ -121,11 +121,11 @@ params! {
     /// Quiescence: a capture must be able to raise the score to alpha with this to spare.
     quiescence_margin = 191, 20..=300, 15;
     /// Time: the share of the remaining time planned for a move, in per mille.
-    time_share = 46, 20..=90, 4;
+    time_share = 80, 20..=120, 4;
     time_increment_share = 650, 400..=1000, 40;
     time_hard_share = 400, 250..=800, 30;
     /// Milliseconds kept in hand when there is no move to go for.
-    time_reserve = 150, 1..=500, 25;
+    time_reserve = 180, 1..=500, 25;
 }
 
 #[cfg(feature = "tunable")]

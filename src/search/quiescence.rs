@@ -1,5 +1,5 @@
 //! Quiescence: captures until nothing hangs, so that the evaluation is asked about quiet
-//! positions only. In check every evasion is looked at.
+//! positions only. The first move may be a quiet check; in check every evasion is looked at.
 
 use super::Search;
 use super::history::Context;
@@ -12,12 +12,24 @@ use crate::position::Position;
 use crate::position::movegen::PackedMove;
 
 impl Search<'_> {
+    /// What a position is worth once it is quiet, seen from the last ply of the main search.
     pub(super) fn quiescence<N: NodeType>(
+        &mut self,
+        position: &Position,
+        ply: usize,
+        alpha: i32,
+        beta: i32,
+    ) -> i32 {
+        self.calm_down::<N>(position, ply, alpha, beta, true)
+    }
+
+    fn calm_down<N: NodeType>(
         &mut self,
         position: &Position,
         ply: usize,
         mut alpha: i32,
         beta: i32,
+        is_first: bool,
     ) -> i32 {
         // 1. Stop, draws.
         if self.enter_node(ply) {
@@ -50,6 +62,8 @@ impl Search<'_> {
         let table_move = entry.and_then(|entry| entry.best.unpack(position));
         let mut picker = if in_check {
             Picker::new(table_move, Refutations::default())
+        } else if is_first {
+            Picker::tactical(position, table_move, 0).with_checks()
         } else {
             Picker::tactical(position, table_move, 0)
         };
@@ -60,7 +74,7 @@ impl Search<'_> {
                 if in_check && !is_tactical(m) {
                     // One quiet way out of check is enough once it does not lose.
                     picker.skip_quiets();
-                } else if !in_check && m.promotion().is_none() {
+                } else if !in_check && m.is_capture() && m.promotion().is_none() {
                     // Even winning the piece outright may leave the score below alpha.
                     let gain = self.memory.yardstick.capture(m) + params::quiescence_margin();
                     if stand_pat + gain <= alpha {
@@ -70,7 +84,7 @@ impl Search<'_> {
                 }
             }
             let child = self.make(position, ply, m, &context);
-            let score = -self.quiescence::<N>(&child, ply + 1, -beta, -alpha);
+            let score = -self.calm_down::<N>(&child, ply + 1, -beta, -alpha, false);
             self.keys.pop();
             if self.aborted {
                 return DRAW;

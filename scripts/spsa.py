@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Moves the constants of the search by simultaneous perturbation (SPSA).
+
+    cargo build --release --features tunable
+    scripts/spsa.py target/release/finch --minutes 30 --out constants.json
+
+Every pair of games is played between two engines whose constants lie a step away from the best
+guess on opposite sides, each constant's side drawn by chance; the guess moves towards the winner.
+Ranges and steps come from `finch params`.
+Needs python-chess. A run can go on from an earlier file with --begin; since pairs are played side
+by side and end when they end, the same seed does not give the same numbers twice.
+"""
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import chess
+
+BOOK = Path(__file__).resolve().parent.parent / "books" / "openings.epd"
+# Steps fall and learning slows down as usual for SPSA (Spall 1998).
+STEP_DECAY, RATE_DECAY = 0.101, 0.602
+# A game is over when one side is this far ahead, or nobody is, for so many plies.
+WON, WON_PLIES = 600, 6
+EVEN, EVEN_PLIES, EVEN_FROM = 8, 10, 70
+LONGEST = 300
+# Time cannot be tuned by nodes, and a step of a whole ply is too large.
+SKIP = r"^time_|_depth$|^null_move_(base|depth)|^late_move_base$|double_limit$"
+
+
+class Constant:
+    def __init__(self, line, widen):
+        name, _, value, low, high, step, _ = [field.strip() for field in line.split(",")]
+        self.name = name
+        self.value, self.low, self.high = float(value), float(low), float(high)
+        self.step = widen * float(step)
+
+    def bounded(self, value):
+        return min(max(value, self.low), self.high)
+
+
+class Engine:
+    def __init__(self, path, nodes):
+        self.process = subprocess.Popen(
+            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        self.nodes = nodes
+        self.options = {}
+        self.send("uci")
+        self.read_until("uciok")
+        self.send("setoption name Hash value 8")
+
+    def send(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def read_until(self, word):
+        """The line that begins with the word, and the last line with a score before it."""
+        scored = None
+        for line in self.process.stdout:
+            if line.startswith(word):
+                return line, scored
+            if " score " in line:
+                scored = line
+        raise RuntimeError("the engine is gone")
+
+    def set_options(self, options):
+        for name, value in options.items():
+            if self.options.get(name) != value:
+                self.send(f"setoption name {name} value {value}")
+        self.options = options
+
+    def new_game(self):
+        self.send("ucinewgame")
+        self.send("isready")
+        self.read_until("readyok")
+
+    def choose(self, fen, moves):
+        """The move it plays and its score in centipawns."""
+        self.send(f"position fen {fen} moves {' '.join(moves)}")
+        self.send(f"go nodes {self.nodes}")
+        line, scored = self.read_until("bestmove")
+        words = scored.split() if scored else []
+        if "score" not in words:
+            return line.split()[1], 0
+        kind, value = words[words.index("score") + 1 :][:2]
+        mate = -10_000 if value.startswith("-") else 10_000
+        return line.split()[1], int(value) if kind == "cp" else mate
+
+
+def play(white, black, fen):
+    """Points of White."""
+    for engine in (white, black):
+        engine.new_game()
+    board, moves = chess.Board(fen), []
+    ahead, plies_ahead, plies_even = 0, 0, 0
+    while not board.is_game_over() and not board.can_claim_draw() and len(moves) < LONGEST:
+        move, score = (white if board.turn else black).choose(fen, moves)
+        score = score if board.turn else -score
+        side = (score >= WON) - (score <= -WON)
+        plies_ahead = plies_ahead + 1 if side and side == ahead else int(side != 0)
+        ahead = side
+        even = abs(score) <= EVEN and len(moves) > EVEN_FROM
+        plies_even = plies_even + 1 if even else 0
+        if plies_ahead >= WON_PLIES:
+            return (1 + ahead) / 2
+        if plies_even >= EVEN_PLIES:
+            return 0.5
+        board.push_uci(move)
+        moves.append(move)
+    if board.is_checkmate():
+        return 0.0 if board.turn else 1.0
+    return 0.5
+
+
+class Climb:
+    """The best guess so far, shared by all who play."""
+
+    def __init__(self, constants, arguments):
+        self.constants = constants
+        self.guess = {constant.name: constant.value for constant in constants}
+        self.rate = arguments.rate
+        self.expected = arguments.pairs
+        self.random = random.Random(arguments.seed)
+        self.openings = BOOK.read_text().split("\n")[:-1]
+        self.lock = threading.Lock()
+        self.begun = self.played = 0
+
+    def step(self, constant, pair):
+        return constant.step * (self.expected / (pair + 1)) ** STEP_DECAY
+
+    def draw(self):
+        """Number and sides of the next pair, both engines' constants, an opening."""
+        with self.lock:
+            pair, self.begun = self.begun, self.begun + 1
+            sides = {constant.name: self.random.choice((-1, 1)) for constant in self.constants}
+            opening = " ".join(self.random.choice(self.openings).split()[:4]) + " 0 1"
+            options = [
+                {
+                    constant.name: round(
+                        constant.bounded(
+                            self.guess[constant.name]
+                            + sign * sides[constant.name] * self.step(constant, pair)
+                        )
+                    )
+                    for constant in self.constants
+                }
+                for sign in (1, -1)
+            ]
+        return pair, sides, options, opening
+
+    def learn(self, pair, sides, lead):
+        """`lead`: by how many points the first engine won its pair."""
+        with self.lock:
+            settled = 0.1 * self.expected
+            slow = ((settled + self.expected) / (settled + pair + 1)) ** RATE_DECAY
+            for constant in self.constants:
+                size = self.rate * slow * constant.step**2 / self.step(constant, pair)
+                moved = self.guess[constant.name] + size * 2 * lead * sides[constant.name]
+                self.guess[constant.name] = constant.bounded(moved)
+            self.played += 1
+            return self.played
+
+
+def work(climb, arguments, until):
+    first, second = (Engine(arguments.engine, arguments.nodes) for _ in range(2))
+    while time.monotonic() < until:
+        pair, sides, options, opening = climb.draw()
+        first.set_options(options[0])
+        second.set_options(options[1])
+        lead = play(first, second, opening) - play(second, first, opening)
+        if climb.learn(pair, sides, lead) % 50 == 0:
+            tell(climb, arguments.out)
+    for engine in (first, second):
+        engine.send("quit")
+
+
+def tell(climb, out):
+    with climb.lock:
+        text = json.dumps({name: round(value, 2) for name, value in climb.guess.items()}, indent=0)
+        out.write_text(text + "\n")
+        print(f"{2 * climb.played} games", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("engine", help="a Finch built with --features tunable")
+    parser.add_argument("--nodes", type=int, default=10_000, help="a move")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--pairs", type=int, default=2400, help="expected in that time")
+    parser.add_argument("--rate", type=float, default=0.02, help="of learning, at the end")
+    parser.add_argument("--widen", type=float, default=1.8, help="factor on the listed steps")
+    parser.add_argument("--skip", type=re.compile, default=SKIP, help="expression: left alone")
+    parser.add_argument("--begin", type=Path, help="a file of an earlier run")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--concurrency", type=int, default=2)
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    constants = read_constants(arguments)
+    climb = Climb(constants, arguments)
+    until = time.monotonic() + 60 * arguments.minutes
+    workers = [
+        threading.Thread(target=work, args=(climb, arguments, until))
+        for _ in range(arguments.concurrency)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    tell(climb, arguments.out)
+
+
+def read_constants(arguments):
+    listed = subprocess.run([arguments.engine, "params"], capture_output=True, text=True, check=True)
+    constants = [Constant(line, arguments.widen) for line in listed.stdout.splitlines()]
+    earlier = json.loads(arguments.begin.read_text()) if arguments.begin else {}
+    for constant in constants:
+        constant.value = earlier.get(constant.name, constant.value)
+    return [constant for constant in constants if not re.search(arguments.skip, constant.name)]
+
+
+if __name__ == "__main__":
+    main()
