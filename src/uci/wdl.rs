@@ -1,16 +1,16 @@
 //! What a score means. Internal units become centipawns such that 100 of them are a 50% chance
 //! of winning between equals, and wins, draws and losses in per mille.
 //!
-//! Both come from one logistic curve, fitted to 200 games of Finch against its equal at 1+0.01 s
+//! Both come from one logistic curve, fitted to 400 games of Finch against its equal at 1+0.01 s
 //! (`scripts/fit_wdl.py`):
 //! chance of winning = 1 / (1 + exp((middle - score) / slope)).
 
 use crate::search::score::{MATE, is_mate};
 
 /// The internal score at which half of the games are won.
-const MIDDLE: f64 = 182.0;
+const MIDDLE: f64 = 161.0;
 /// How many units change the odds by a factor of e.
-const SLOPE: f64 = 76.0;
+const SLOPE: f64 = 80.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UciScore {
