@@ -125,14 +125,18 @@ impl Network {
     /// The same, whether the board can be reached or not.
     pub fn evaluate_board(&self, board: &Board, turn: Color) -> i32 {
         let snapshot = Snapshot::of(board);
-        let view = |perspective| {
-            let outlook = snapshot.outlook(perspective);
-            let mut view = View::blank(outlook, &self.parameters);
-            view.follow(&snapshot, perspective, &self.parameters);
-            view.sums
+        let sums = |perspective| {
+            let mut beginning = Beginning::new(&self.parameters);
+            let eye = Eye {
+                perspective,
+                outlook: snapshot.outlook(perspective),
+                parameters: &self.parameters,
+            };
+            beginning.follow(&snapshot, eye);
+            beginning.sums
         };
         self.parameters
-            .output(&view(turn), &view(!turn), snapshot.count())
+            .output(&sums(turn), &sums(!turn), snapshot.count())
     }
 }
 
@@ -249,6 +253,12 @@ impl Snapshot {
         (self.colors[0] | self.colors[1]).count_ones()
     }
 
+    /// On how many squares two boards differ.
+    #[inline]
+    fn distance(&self, other: &Snapshot) -> u32 {
+        self.differences(other).count_ones()
+    }
+
     #[inline]
     fn outlook(&self, perspective: Color) -> Outlook {
         let kings = self.roles[Role::King as usize - 1];
@@ -269,105 +279,61 @@ impl Snapshot {
         squares
     }
 
+    /// What stands on a square. Counted rather than looked for: a branch for each role would be
+    /// guessed wrong more often than not.
     #[inline]
     fn piece_at(&self, square: Square) -> Option<Piece> {
-        let bit = 1 << square.to_u32();
-        let role = Role::ALL
-            .into_iter()
-            .zip(self.roles)
-            .find(|(_, squares)| squares & bit != 0)?
-            .0;
-        let color = Color::from_white(self.colors[0] & bit != 0);
+        let bit = |squares: u64| squares >> square.to_u32() & 1;
+        let mut number = 0;
+        for (squares, role) in self.roles.iter().zip(1..) {
+            number += role * bit(*squares) as u32;
+        }
+        let role = Role::try_from(number).ok()?;
+        let color = Color::from_white(bit(self.colors[0]) != 0);
         Some(Piece { color, role })
     }
 }
 
-/// The sums of one side for a board.
-#[derive(Clone)]
-struct View {
-    board: Snapshot,
-    outlook: Outlook,
-    sums: Sums,
+/// The pieces that one board has and the other has not.
+#[derive(Default)]
+struct Change {
+    gone: ArrayVec<(Piece, Square), 64>,
+    new: ArrayVec<(Piece, Square), 64>,
 }
 
-impl View {
-    fn blank(outlook: Outlook, parameters: &Parameters) -> View {
-        View {
-            board: Snapshot::EMPTY,
-            outlook,
-            sums: Sums(parameters.bias),
-        }
-    }
-
-    /// Mends the sums until they belong to `board`, which is looked at in the same way.
+impl Change {
     #[inline]
-    fn follow(&mut self, board: &Snapshot, perspective: Color, parameters: &Parameters) {
-        let change = Change::new(&self.board, board, perspective, self.outlook, parameters);
-        let before = self.sums;
-        change.apply(&before, &mut self.sums);
-        self.board = *board;
-    }
-
-    /// The same for a view that is to become another one mended.
-    #[inline]
-    fn become_after(
-        &mut self,
-        earlier: &View,
-        board: &Snapshot,
-        perspective: Color,
-        parameters: &Parameters,
-    ) {
-        self.outlook = earlier.outlook;
-        let change = Change::new(&earlier.board, board, perspective, self.outlook, parameters);
-        change.apply(&earlier.sums, &mut self.sums);
-        self.board = *board;
-    }
-}
-
-type Row = [i16; HIDDEN];
-
-/// The weights of the inputs that one board has and the other has not.
-struct Change<'p> {
-    gone: ArrayVec<&'p Row, 64>,
-    new: ArrayVec<&'p Row, 64>,
-}
-
-impl<'p> Change<'p> {
-    #[inline]
-    fn new(
-        before: &Snapshot,
-        after: &Snapshot,
-        perspective: Color,
-        outlook: Outlook,
-        parameters: &'p Parameters,
-    ) -> Change<'p> {
-        let mut change = Change {
-            gone: ArrayVec::new(),
-            new: ArrayVec::new(),
-        };
+    fn between(before: &Snapshot, after: &Snapshot) -> Change {
+        let mut change = Change::default();
         for square in Bitboard(before.differences(after)) {
-            let weights = |piece| &parameters.inputs[outlook.input(perspective, piece, square)];
-            change.gone.extend(before.piece_at(square).map(weights));
-            change.new.extend(after.piece_at(square).map(weights));
+            let here = |piece| (piece, square);
+            change.gone.extend(before.piece_at(square).map(here));
+            change.new.extend(after.piece_at(square).map(here));
         }
         change
     }
 
-    /// A move, a capture and two moves are done in one go.
+    /// Makes the sums of the board after from those of the board before. A move, a capture and two
+    /// moves are done in one go.
     #[inline]
-    fn apply(&self, from: &Sums, to: &mut Sums) {
+    fn apply(&self, from: &Sums, to: &mut Sums, eye: Eye) {
+        let weights = |place: &(Piece, Square)| eye.weights(place.0, place.1);
         match (&self.gone[..], &self.new[..]) {
             ([gone], [new]) => {
+                let (gone, new) = (weights(gone), weights(new));
                 for at in 0..HIDDEN {
                     to.0[at] = from.0[at] + new[at] - gone[at];
                 }
             }
             ([gone, taken], [new]) => {
+                let (gone, taken, new) = (weights(gone), weights(taken), weights(new));
                 for at in 0..HIDDEN {
                     to.0[at] = from.0[at] + new[at] - gone[at] - taken[at];
                 }
             }
             ([gone, taken], [new, other]) => {
+                let (gone, taken) = (weights(gone), weights(taken));
+                let (new, other) = (weights(new), weights(other));
                 for at in 0..HIDDEN {
                     to.0[at] = from.0[at] + new[at] - gone[at] + other[at] - taken[at];
                 }
@@ -375,12 +341,12 @@ impl<'p> Change<'p> {
             (gone, new) => {
                 *to = *from;
                 for gone in gone {
-                    for (sum, gone) in to.0.iter_mut().zip(*gone) {
+                    for (sum, gone) in to.0.iter_mut().zip(weights(gone)) {
                         *sum -= gone;
                     }
                 }
                 for new in new {
-                    for (sum, new) in to.0.iter_mut().zip(*new) {
+                    for (sum, new) in to.0.iter_mut().zip(weights(new)) {
                         *sum += new;
                     }
                 }
@@ -389,22 +355,79 @@ impl<'p> Change<'p> {
     }
 }
 
+/// A side, how it looks at the board, and what it knows.
+#[derive(Clone, Copy)]
+struct Eye<'p> {
+    perspective: Color,
+    outlook: Outlook,
+    parameters: &'p Parameters,
+}
+
+impl<'p> Eye<'p> {
+    #[inline]
+    fn weights(self, piece: Piece, square: Square) -> &'p [i16; HIDDEN] {
+        &self.parameters.inputs[self.outlook.input(self.perspective, piece, square)]
+    }
+}
+
+/// The sums of one side for a board that is remembered elsewhere.
+#[derive(Clone)]
+struct View {
+    outlook: Outlook,
+    sums: Sums,
+}
+
+/// Where the sums of an outlook begin when no similar board was seen lately.
+struct Beginning {
+    board: Snapshot,
+    sums: Sums,
+}
+
+impl Beginning {
+    fn new(parameters: &Parameters) -> Beginning {
+        Beginning {
+            board: Snapshot::EMPTY,
+            sums: Sums(parameters.bias),
+        }
+    }
+
+    fn follow(&mut self, board: &Snapshot, eye: Eye) {
+        let before = self.sums;
+        Change::between(&self.board, board).apply(&before, &mut self.sums, eye);
+        self.board = *board;
+    }
+}
+
+/// The sums of both sides for a board.
+#[derive(Clone)]
+struct Sight {
+    board: Snapshot,
+    views: [View; 2],
+}
+
 /// The sums of the positions evaluated last: one for each ply, and for each side and outlook
 /// one to begin from when the king has gone where the board looks different.
 pub struct Accumulators {
-    plies: Vec<[View; 2]>,
-    beginnings: [[View; Outlook::COUNT]; 2],
+    plies: Vec<Sight>,
+    beginnings: [[Beginning; Outlook::COUNT]; 2],
 }
 
 impl Accumulators {
     pub fn new(network: &Network, plies: usize) -> Accumulators {
-        let blank = |number: usize| {
-            let (zone, mirrored) = (number / 2, number % 2 == 1);
-            View::blank(Outlook { zone, mirrored }, &network.parameters)
+        let parameters = &*network.parameters;
+        let view = View {
+            outlook: Snapshot::EMPTY.outlook(Color::White),
+            sums: Sums(parameters.bias),
+        };
+        let sight = Sight {
+            board: Snapshot::EMPTY,
+            views: [view.clone(), view],
         };
         Accumulators {
-            plies: vec![[blank(0), blank(0)]; plies.max(1)],
-            beginnings: std::array::from_fn(|_| std::array::from_fn(blank)),
+            plies: vec![sight; plies.max(1)],
+            beginnings: std::array::from_fn(|_| {
+                std::array::from_fn(|_| Beginning::new(parameters))
+            }),
         }
     }
 
@@ -414,51 +437,49 @@ impl Accumulators {
         let parameters = &*network.parameters;
         let board = Snapshot::of(position.board());
         let ply = ply.min(self.plies.len() - 1);
-        for perspective in [Color::White, Color::Black] {
-            self.bring_up_to_date(&board, perspective, ply, parameters);
-        }
+        self.bring_up_to_date(&board, ply, parameters);
         let us = usize::from(position.turn().is_black());
-        let views = &self.plies[ply];
+        let views = &self.plies[ply].views;
         parameters.output(&views[us].sums, &views[1 - us].sums, board.count())
     }
 
-    /// Mends the sums of the ply above, of this ply or of the beginnings: whichever is nearest.
+    /// Mends the sums of the ply above or of this ply, whichever is nearer; for a side that looks
+    /// at the board differently by now, or when both are far, those of a beginning.
     #[inline]
-    fn bring_up_to_date(
-        &mut self,
-        board: &Snapshot,
-        perspective: Color,
-        ply: usize,
-        parameters: &Parameters,
-    ) {
-        let side = usize::from(perspective.is_black());
-        let outlook = board.outlook(perspective);
-        let above = ply.saturating_sub(1);
-        let distance = |view: &View| match view.outlook == outlook {
-            true => board.differences(&view.board).count_ones(),
-            false => u32::MAX,
-        };
-        let [from_above, from_here] = [above, ply].map(|place| distance(&self.plies[place][side]));
-        let beginning = &mut self.beginnings[side][outlook.number()];
-        if from_above.min(from_here) > distance_of_beginning(board, beginning) {
-            beginning.follow(board, perspective, parameters);
-            self.plies[ply][side] = beginning.clone();
-            return;
+    fn bring_up_to_date(&mut self, board: &Snapshot, ply: usize, parameters: &Parameters) {
+        let (earlier, later) = self.plies.split_at_mut(ply);
+        let here = &mut later[0];
+        let from_here = board.distance(&here.board);
+        let above = earlier
+            .last()
+            .filter(|above| board.distance(&above.board) < from_here);
+        let nearest = above.map_or(&here.board, |above| &above.board);
+        let distance = board.distance(nearest);
+        let change = Change::between(nearest, board);
+        for perspective in [Color::White, Color::Black] {
+            let side = usize::from(perspective.is_black());
+            let eye = Eye {
+                perspective,
+                outlook: board.outlook(perspective),
+                parameters,
+            };
+            let view = &mut here.views[side];
+            let before = above.map_or(&*view, |above| &above.views[side]);
+            let beginning = &mut self.beginnings[side][eye.outlook.number()];
+            // To mend a beginning costs a copy more.
+            if before.outlook != eye.outlook || distance > board.distance(&beginning.board) + 1 {
+                beginning.follow(board, eye);
+                view.sums = beginning.sums;
+            } else if let Some(above) = above {
+                change.apply(&above.views[side].sums, &mut view.sums, eye);
+            } else {
+                let before = view.sums;
+                change.apply(&before, &mut view.sums, eye);
+            }
+            view.outlook = eye.outlook;
         }
-        if from_above < from_here {
-            let (earlier, later) = self.plies.split_at_mut(ply);
-            let (earlier, later) = (&earlier[above][side], &mut later[0][side]);
-            later.become_after(earlier, board, perspective, parameters);
-        } else {
-            self.plies[ply][side].follow(board, perspective, parameters);
-        }
+        here.board = *board;
     }
-}
-
-/// How far a beginning is; mending it costs a copy more.
-#[inline]
-fn distance_of_beginning(board: &Snapshot, beginning: &View) -> u32 {
-    board.differences(&beginning.board).count_ones() + 1
 }
 
 #[cfg(test)]

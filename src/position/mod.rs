@@ -183,6 +183,21 @@ impl Position {
         attacked
     }
 
+    /// From where the side to move would check.
+    #[inline]
+    pub fn check_squares(&self) -> CheckSquares {
+        let king = self.king(!self.turn());
+        let mut squares = [Bitboard::EMPTY; 7];
+        squares[Role::Pawn as usize] = attacks::pawn_attacks(!self.turn(), king);
+        for role in [Role::Knight, Role::Bishop, Role::Rook] {
+            let occupied = self.board().occupied();
+            squares[role as usize] = movegen::attacks_of(role, king, occupied);
+        }
+        squares[Role::Queen as usize] =
+            squares[Role::Bishop as usize] | squares[Role::Rook as usize];
+        CheckSquares(squares)
+    }
+
     #[inline]
     pub fn is_insufficient_material(&self) -> bool {
         self.board().occupied().count() <= 4 && self.chess.is_insufficient_material()
@@ -231,18 +246,38 @@ impl Position {
         let (us, board) = (self.turn(), self.chess.board());
         let king = self.king(us);
         let enemy = board.by_color(!us);
-        self.checkers = board.attacks_to(king, !us, board.occupied());
-
+        let mut checkers = attacks::knight_attacks(king) & board.knights()
+            | attacks::pawn_attacks(us, king) & board.pawns();
         let snipers = (attacks::rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens())
             | (attacks::bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens());
         let mut pinned = Bitboard::EMPTY;
         for sniper in snipers & enemy {
             let blockers = attacks::between(king, sniper) & board.occupied();
-            if blockers.any() && !blockers.more_than_one() {
+            if blockers.is_empty() {
+                checkers.add(sniper);
+            } else if !blockers.more_than_one() {
                 pinned |= blockers;
             }
         }
+        self.checkers = checkers & enemy;
         self.pinned = pinned & board.by_color(us);
+    }
+}
+
+/// The squares from which a piece of each role attacks the other king. Discovered checks are rare
+/// enough to miss.
+pub struct CheckSquares([Bitboard; 7]);
+
+impl CheckSquares {
+    #[inline]
+    pub fn of(&self, role: Role) -> Bitboard {
+        self.0[role as usize]
+    }
+
+    /// Whether the moved piece itself gives check.
+    #[inline]
+    pub fn include(&self, m: Move) -> bool {
+        self.of(m.promotion().unwrap_or(m.role())).contains(m.to())
     }
 }
 

@@ -48,14 +48,29 @@ pub fn generate(position: &Position, stage: Stage, mut found: impl FnMut(Move)) 
         return;
     }
     let targets_in_check = targets & masks.check;
-    piece_moves(position, &masks, targets_in_check, &mut found);
+    piece_moves(position, &masks, |_| targets_in_check, &mut found);
     match stage {
         Stage::Tactical => tactical_pawn_moves(position, &masks, &mut found),
         Stage::Quiet => {
-            quiet_pawn_moves(position, &masks, &mut found);
+            quiet_pawn_moves(position, &masks, masks.check, &mut found);
             castling(position, &mut found);
         }
     }
+}
+
+/// Hands every quiet move that checks by the moved piece itself to `found`. Not while in check.
+pub fn quiet_checks(position: &Position, mut found: impl FnMut(Move)) {
+    debug_assert!(!position.in_check());
+    let masks = Masks::of(position);
+    let squares = position.check_squares();
+    let empty = !position.board().occupied();
+    piece_moves(
+        position,
+        &masks,
+        |role| squares.of(role) & empty,
+        &mut found,
+    );
+    quiet_pawn_moves(position, &masks, squares.of(Role::Pawn), &mut found);
 }
 
 /// What checks and pins leave open.
@@ -107,13 +122,13 @@ fn is_safe_for_king(position: &Position, king: Square, to: Square) -> bool {
 fn piece_moves(
     position: &Position,
     masks: &Masks,
-    targets: Bitboard,
+    targets: impl Fn(Role) -> Bitboard,
     found: &mut impl FnMut(Move),
 ) {
     let board = position.board();
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
         for from in board.by_role(role) & position.us() {
-            let mut reach = attacks_of(role, from, board.occupied()) & targets;
+            let mut reach = attacks_of(role, from, board.occupied()) & targets(role);
             if masks.pinned.contains(from) {
                 reach &= attacks::ray(masks.king, from);
             }
@@ -161,14 +176,19 @@ fn tactical_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMu
     }
 }
 
-fn quiet_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMut(Move)) {
+fn quiet_pawn_moves(
+    position: &Position,
+    masks: &Masks,
+    targets: Bitboard,
+    found: &mut impl FnMut(Move),
+) {
     let us = position.turn();
     let pawns = position.board().pawns() & position.us();
     let last = Bitboard::from(us.backrank().flip_vertical());
     let third = Bitboard::from(us.fold_wb(Rank::Third, Rank::Sixth));
 
     let single = pushes(position, pawns);
-    for to in single & masks.check {
+    for to in single & targets {
         let from = step_back(to, forward(us));
         if !masks.allows(from, to) {
             continue;
@@ -181,7 +201,7 @@ fn quiet_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMut(M
             found(pawn(from, to, None, None));
         }
     }
-    for to in pushes(position, single & third) & masks.check {
+    for to in pushes(position, single & third) & targets {
         let from = step_back(to, 2 * forward(us));
         if masks.allows(from, to) {
             found(pawn(from, to, None, None));

@@ -75,9 +75,17 @@ fn exchange_favours_mover(
     side != mover
 }
 
+/// Of both sides, and each line looked along once.
 fn all_attackers(board: &Board, target: Square, occupied: Bitboard) -> Bitboard {
-    board.attacks_to(target, Color::White, occupied)
-        | board.attacks_to(target, Color::Black, occupied)
+    let pawns = |color: Color| {
+        attacks::pawn_attacks(!color, target) & board.pawns() & board.by_color(color)
+    };
+    pawns(Color::White)
+        | pawns(Color::Black)
+        | attacks::knight_attacks(target) & board.knights()
+        | attacks::bishop_attacks(target, occupied) & board.bishops_and_queens()
+        | attacks::rook_attacks(target, occupied) & board.rooks_and_queens()
+        | attacks::king_attacks(target) & board.kings()
 }
 
 #[inline]

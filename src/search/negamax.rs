@@ -1,7 +1,7 @@
 //! One node of the main search: principal variation search with everything that makes it
 //! selective, in numbered steps.
 
-use shakmaty::{Move, Role, attacks};
+use shakmaty::Move;
 
 use super::history::{Context, Played};
 use super::learning::Tried;
@@ -10,7 +10,7 @@ use super::reduction::{Circumstances, ONE_PLY};
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, MAX_EVAL, is_mate, mate_in, mated_in};
 use super::table::{Bound, Entry};
 use super::{Search, params, pruning, reduction};
-use crate::position::movegen::{self, PackedMove};
+use crate::position::movegen::PackedMove;
 use crate::position::{Position, see_at_least};
 
 /// What kind of node it is, known at compile time.
@@ -68,6 +68,8 @@ struct Candidate {
     stage: Stage,
     history: i32,
     is_refutation: bool,
+    /// By itself; discovered checks are missed.
+    checks: bool,
 }
 
 /// What happens to a move before it is made.
@@ -296,6 +298,7 @@ impl Search<'_> {
         let original_alpha = node.alpha;
         let refutations = self.refutations(ply, &node.context);
         let mut picker = Picker::new(node.table_move, refutations);
+        let check_squares = position.check_squares();
         let mut tried = Tried::default();
         let mut best_score = -INFINITE;
         let mut best_move = None;
@@ -312,6 +315,7 @@ impl Search<'_> {
                 stage: picker.stage(),
                 history: self.history_of(position, &node, m),
                 is_refutation: refutations.iter().any(|packed| packed.is(m)),
+                checks: check_squares.include(m),
             };
             if N::ROOT {
                 self.announce_root_move(m, number);
@@ -416,7 +420,7 @@ impl Search<'_> {
             history,
             ..
         } = candidate;
-        if is_tactical(m) || checks_directly(position, m) {
+        if is_tactical(m) || candidate.checks {
             let loses = stage > Stage::GoodCaptures
                 && pruning::capture_exchange_limit(depth)
                     .is_some_and(|limit| !see_at_least(position, m, limit));
@@ -583,15 +587,5 @@ pub(super) fn refined(static_eval: i32, entry: Option<Entry>) -> i32 {
             entry.score
         }
         _ => static_eval,
-    }
-}
-
-/// Whether the moved piece itself attacks the king; discovered checks are rare enough to miss.
-fn checks_directly(position: &Position, m: Move) -> bool {
-    let king = position.king(!position.turn());
-    let role = m.promotion().unwrap_or(m.role());
-    match role {
-        Role::Pawn => attacks::pawn_attacks(position.turn(), m.to()).contains(king),
-        _ => movegen::attacks_of(role, m.to(), position.board().occupied()).contains(king),
     }
 }

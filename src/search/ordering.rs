@@ -2,7 +2,7 @@
 //! or a good capture never pays for generating and sorting the rest.
 
 use arrayvec::ArrayVec;
-use shakmaty::{Bitboard, Color, Move, Role, attacks};
+use shakmaty::{Color, Move, Role};
 
 use super::history::{Context, History};
 use crate::position::movegen::{self, PackedMove, Stage as Generated};
@@ -50,6 +50,7 @@ pub struct Picker {
 
 impl Picker {
     /// All legal moves, best guesses first.
+    #[inline]
     pub fn new(table_move: Option<Move>, refutations: Refutations) -> Picker {
         Picker {
             refutations,
@@ -58,6 +59,7 @@ impl Picker {
     }
 
     /// Captures and queen promotions whose exchange wins at least `threshold`.
+    #[inline]
     pub fn tactical(position: &Position, table_move: Option<Move>, threshold: i32) -> Picker {
         let table_move =
             table_move.filter(|m| is_tactical(*m) && see_at_least(position, *m, threshold));
@@ -68,14 +70,12 @@ impl Picker {
         }
     }
 
-    /// The same, and then quiet checks that lose nothing and have not failed too often.
-    pub fn with_checks(self) -> Picker {
-        Picker {
-            with_checks: true,
-            ..self
-        }
+    /// After them, quiet checks that lose nothing and have not failed too often.
+    pub fn add_checks(&mut self) {
+        self.with_checks = true;
     }
 
+    #[inline]
     fn empty(table_move: Option<Move>) -> Picker {
         Picker {
             stage: Stage::TableMove,
@@ -188,13 +188,10 @@ impl Picker {
         self.moves.clear();
         self.next = 0;
         let (us, moves) = (position.turn(), &mut self.moves);
-        let squares = check_squares(position);
-        movegen::generate(position, Generated::Quiet, |m| {
-            if squares[m.role() as usize].contains(m.to()) && m.promotion().is_none() {
-                let score = history.quiet(us, m, context);
-                if score >= 0 {
-                    moves.push(Scored { m, score });
-                }
+        movegen::quiet_checks(position, |m| {
+            let score = history.quiet(us, m, context);
+            if score >= 0 {
+                moves.push(Scored { m, score });
             }
         });
     }
@@ -251,18 +248,6 @@ impl Picker {
         self.next += 1;
         Some(rest[0].m)
     }
-}
-
-/// Where a piece of each role attacks the other king. Discovered checks are rare enough to miss.
-fn check_squares(position: &Position) -> [Bitboard; 7] {
-    let king = position.king(!position.turn());
-    let mut squares = [Bitboard::EMPTY; 7];
-    squares[Role::Pawn as usize] = attacks::pawn_attacks(!position.turn(), king);
-    for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
-        let occupied = position.board().occupied();
-        squares[role as usize] = movegen::attacks_of(role, king, occupied);
-    }
-    squares
 }
 
 /// Captures and queen promotions: what the tactical stage generates.

@@ -62,11 +62,12 @@ impl Search<'_> {
         let table_move = entry.and_then(|entry| entry.best.unpack(position));
         let mut picker = if in_check {
             Picker::new(table_move, Refutations::default())
-        } else if is_first {
-            Picker::tactical(position, table_move, 0).with_checks()
         } else {
             Picker::tactical(position, table_move, 0)
         };
+        if is_first && !in_check {
+            picker.add_checks();
+        }
         let mut best_score = stand_pat;
         let mut best_move = None;
         while let Some(m) = picker.next(position, &self.memory.history, &context) {
