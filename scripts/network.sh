@@ -1,13 +1,13 @@
 #!/bin/sh
 # Makes weights/default.net anew. Finch plays quick games by the hand-set terms, Stockfish judges
 # positions in and around them and around masters' games, and a network learns its judgement. The
-# result plays more games and a second network learns from all; so does a third.
+# result plays more games and a second network learns from all; so do a third and a fourth.
 #
 #   scripts/network.sh FOLDER GAMES.pgn
 #
 # The folder keeps everything; called again after a break, the script goes on where it stopped. Takes
-# about two hours on two cores, and 4 GB. FINCH and STOCKFISH may be set. The result is
-# FOLDER/third/best.toml with its network beside it.
+# about three hours on two cores, and 6 GB. FINCH and STOCKFISH may be set. The result is
+# FOLDER/fourth/best.toml with its network beside it.
 set -eu
 
 if [ $# -ne 2 ]; then
@@ -38,3 +38,9 @@ labels --games "$games" --opening 6 12 --share 1 --away 6 --seed 2 --positions 1
 labels --weights second/best.toml --depth 3 --share 1 --away 6 --blunders 0.05 --opening 4 10 \
     --decided 1600 --seed 2 --positions 33700000 --out third.bin
 "$finch" train own.bin masters.bin second.bin masters-again.bin third.bin --generations 26 --out third
+labels --weights third/best.toml --depth 3 --share 1 --away 6 --blunders 0.05 --opening 4 10 \
+    --decided 1600 --seed 3 --positions 43300000 --out fourth.bin
+labels --games "$games" --opening 6 12 --share 1 --away 6 --seed 3 --positions 100000000 \
+    --out masters-thrice.bin
+"$finch" train own.bin masters.bin second.bin masters-again.bin third.bin fourth.bin masters-thrice.bin \
+    --generations 30 --out fourth

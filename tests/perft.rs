@@ -8,7 +8,7 @@ use finch::position::movegen::{self, PackedMove, perft};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{Board, CastlingMode, Chess, EnPassantMode, FromSetup, Position as _, Setup};
+use shakmaty::{Board, CastlingMode, Chess, EnPassantMode, FromSetup, Move, Position as _, Setup};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
@@ -116,6 +116,31 @@ fn staged_generation_agrees_with_shakmaty_on_100_000_positions() {
             position.fen()
         );
     });
+}
+
+#[test]
+fn quiet_checks_are_the_quiet_moves_that_check_by_themselves() {
+    let mut checks = 0;
+    visit_random_positions(20_000, |position| {
+        if position.in_check() {
+            return;
+        }
+        let mut generated = Vec::new();
+        movegen::quiet_checks(position, |m| generated.push(m));
+        let expected: Vec<Move> = movegen::legal_moves(position)
+            .into_iter()
+            .filter(|m| !m.is_capture() && !m.is_promotion() && checks_itself(position, *m))
+            .collect();
+        assert_eq!(generated.len(), expected.len(), "{}", position.fen());
+        assert!(generated.iter().all(|m| expected.contains(m)));
+        checks += generated.len();
+    });
+    assert!(checks > 1_000, "{checks}");
+}
+
+/// Castling may check, too; but the rook does, not the piece that is said to move.
+fn checks_itself(position: &Position, m: Move) -> bool {
+    !m.is_castle() && position.after(m).checkers().contains(m.to())
 }
 
 #[test]

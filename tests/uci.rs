@@ -26,6 +26,7 @@ fn introduces_itself_with_its_options() {
         "Ponder",
         "MultiPV",
         "Move Overhead",
+        "Contempt",
         "UCI_Chess960",
         "UCI_ShowWDL",
         "UCI_AnalyseMode",
@@ -324,13 +325,12 @@ fn node_limits_are_kept_by_one_thread() {
 #[test]
 fn finds_mates_and_counts_them_in_moves() {
     let mut engine = Engine::start();
-    // Mate on the hundredth ply without capture or pawn move is mate, not a draw.
+    engine.send("setoption name UCI_AnalyseMode value true");
+    // No mate in one, and the hundredth ply without capture or pawn move is the opponent's.
     engine.send("position fen 7k/8/5KR1/8/8/8/8/8 w - - 98 80");
     let (infos, _) = engine.go("depth 6");
-    assert!(
-        infos.last().unwrap().contains("score mate 1")
-            || infos.last().unwrap().contains("score cp 0")
-    );
+    assert!(infos.last().unwrap().contains("score cp 0"), "{infos:?}");
+    // Mate on the hundredth ply is mate, not a draw.
     engine.send("position fen 7k/6pp/8/8/8/8/8/R3K3 w - - 99 80");
     let (infos, best) = engine.go("depth 6");
     assert_eq!(best, "a1a8");
@@ -348,6 +348,24 @@ fn sees_the_third_repetition_coming() {
     let (infos, _) = engine.go("depth 12");
     let score: i32 = field(infos.last().unwrap(), "cp").unwrap().parse().unwrap();
     assert!(score > -100, "{score}");
+}
+
+#[test]
+fn a_draw_is_worth_less_to_who_has_contempt_but_not_to_who_analyses() {
+    let mut engine = Engine::start();
+    // A knight cannot mate: whatever is played, it is a draw.
+    engine.send("position fen 8/8/4k3/8/8/3NK3/8/8 w - - 0 1");
+    let mut score = |options: &[&str], go: &str| -> String {
+        for option in options {
+            engine.send(&format!("setoption name {option}"));
+        }
+        let (infos, _) = engine.go(go);
+        field(infos.last().unwrap(), "cp").unwrap().to_owned()
+    };
+    assert_eq!(score(&["Contempt value 35"], "depth 5"), "-35");
+    assert_eq!(score(&["UCI_AnalyseMode value true"], "depth 5"), "0");
+    let fond_of_draws = ["UCI_AnalyseMode value false", "Contempt value -10"];
+    assert_eq!(score(&fond_of_draws, "depth 5"), "10");
 }
 
 #[test]

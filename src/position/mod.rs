@@ -118,6 +118,11 @@ impl Position {
         self.chess.halfmoves()
     }
 
+    /// The number of the game's move, from one.
+    pub fn move_number(&self) -> u32 {
+        self.chess.fullmoves().get()
+    }
+
     #[inline]
     pub fn keys(&self) -> &Keys {
         &self.keys

@@ -45,7 +45,8 @@ pub struct Confidence {
 const SMALLEST: Duration = Duration::from_millis(1);
 
 impl Clock {
-    pub fn new(limits: &Limits, overhead: Duration, started: Instant) -> Clock {
+    /// `move_number` is the game's, from one.
+    pub fn new(limits: &Limits, move_number: u32, overhead: Duration, started: Instant) -> Clock {
         if let Some(move_time) = limits.move_time {
             let budget = move_time.saturating_sub(overhead).max(SMALLEST);
             return Clock {
@@ -61,7 +62,7 @@ impl Clock {
                 hard: None,
             };
         };
-        let (soft, hard) = plan(limits, remaining, overhead);
+        let (soft, hard) = plan(limits, remaining, move_number, overhead);
         Clock {
             started,
             soft: Some(soft),
@@ -88,7 +89,12 @@ impl Clock {
     }
 }
 
-fn plan(limits: &Limits, remaining: Duration, overhead: Duration) -> (Duration, Duration) {
+fn plan(
+    limits: &Limits,
+    remaining: Duration,
+    move_number: u32,
+    overhead: Duration,
+) -> (Duration, Duration) {
     let usable = remaining.saturating_sub(overhead).max(SMALLEST);
     let per_mille = |duration: Duration, share: i32| duration.mul_f64(f64::from(share) / 1000.0);
     let increment = per_mille(limits.increment, params::time_increment_share());
@@ -109,7 +115,7 @@ fn plan(limits: &Limits, remaining: Duration, overhead: Duration) -> (Duration, 
             let reserve = Duration::from_millis(params::time_reserve() as u64);
             let free = usable - reserve.min(usable * 5 / 6);
             let filled = (usable.as_secs_f64() / reserve.as_secs_f64()).min(1.0);
-            let soft = per_mille(free, params::time_share()) + increment.mul_f64(filled);
+            let soft = per_mille(free, share(move_number)) + increment.mul_f64(filled);
             let hard = if filled < 1.0 {
                 // No doubt is worth a lost game: whatever happens, the clock gains.
                 soft.max(increment)
@@ -125,6 +131,13 @@ fn plan(limits: &Limits, remaining: Duration, overhead: Duration) -> (Duration, 
     };
     let hard = hard.min(most).max(SMALLEST);
     (soft.min(hard), hard)
+}
+
+/// Of the free clock, in per mille. A share that stayed the same would spend most of the clock on
+/// the opening.
+fn share(move_number: u32) -> i32 {
+    let growth = params::time_share_growth() * move_number.min(1_000) as i32 / 10;
+    (params::time_share() + growth).min(params::time_share_limit())
 }
 
 /// Factor on the soft limit: below one when the choice is clear, above when it is not.
@@ -148,7 +161,29 @@ mod tests {
             moves_to_go,
             ..Limits::default()
         };
-        plan(&limits, Duration::from_millis(remaining), OVERHEAD)
+        planned_at(60, &limits, remaining)
+    }
+
+    fn planned_at(move_number: u32, limits: &Limits, remaining: u64) -> (Duration, Duration) {
+        let remaining = Duration::from_millis(remaining);
+        plan(limits, remaining, move_number, OVERHEAD)
+    }
+
+    #[test]
+    fn the_middle_of_a_game_gets_as_much_as_its_beginning() {
+        let limits = Limits {
+            increment: Duration::from_millis(30),
+            ..Limits::default()
+        };
+        let (mut remaining, mut taken) = (3_000, Vec::new());
+        for move_number in 1..=60 {
+            let (soft, _) = planned_at(move_number, &limits, remaining);
+            taken.push(soft);
+            remaining = remaining + 30 - soft.as_millis() as u64;
+        }
+        assert!(taken[24] > taken[0].mul_f64(0.7), "{taken:?}");
+        assert!(taken[4] < taken[0].mul_f64(1.3), "{taken:?}");
+        assert!(remaining > 300, "{remaining}");
     }
 
     #[test]
@@ -224,7 +259,7 @@ mod tests {
             move_time: Some(Duration::from_millis(100)),
             ..Limits::default()
         };
-        let clock = Clock::new(&limits, OVERHEAD, Instant::now());
+        let clock = Clock::new(&limits, 1, OVERHEAD, Instant::now());
         assert_eq!(clock.hard, Some(Duration::from_millis(90)));
         assert_eq!(clock.soft, None);
     }

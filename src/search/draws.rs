@@ -15,21 +15,31 @@ impl Search<'_> {
         alpha: &mut i32,
         beta: i32,
     ) -> Option<i32> {
-        if self.is_draw(position, ply) {
-            return Some(DRAW);
+        let draw = self.draw_score(ply);
+        if self.is_draw(position, ply) || ply >= MAX_PLY - 1 {
+            return Some(draw);
         }
-        if ply >= MAX_PLY - 1 {
-            return Some(DRAW);
-        }
-        if *alpha < DRAW
+        if *alpha < draw
             && upcoming_repetition(position, &self.keys, self.reversible(position, ply), ply)
         {
-            *alpha = DRAW;
+            *alpha = draw;
             if *alpha >= beta {
-                return Some(DRAW);
+                return Some(draw);
             }
         }
         None
+    }
+
+    /// What a draw is worth to the side to move: less than nothing to the one who thinks it plays
+    /// better than the other.
+    #[inline]
+    pub(super) fn draw_score(&self, ply: usize) -> i32 {
+        let contempt = self.request.contempt;
+        DRAW + if ply.is_multiple_of(2) {
+            -contempt
+        } else {
+            contempt
+        }
     }
 
     #[inline]

@@ -60,6 +60,8 @@ pub struct Request {
     pub only: Vec<Move>,
     pub multi_pv: usize,
     pub overhead: Duration,
+    /// By how much a draw is worse than an even game, to the side that moves first.
+    pub contempt: i32,
     pub weights: Arc<Weights>,
     pub started: Instant,
 }
@@ -72,6 +74,7 @@ impl Request {
             only: Vec::new(),
             multi_pv: 1,
             overhead: Duration::ZERO,
+            contempt: 0,
             weights,
             started: Instant::now(),
         }
@@ -229,7 +232,12 @@ impl<'a> Search<'a> {
             line: Vec::new(),
         };
         Search {
-            clock: Clock::new(&request.limits, request.overhead, request.started),
+            clock: Clock::new(
+                &request.limits,
+                request.game.position().move_number(),
+                request.overhead,
+                request.started,
+            ),
             keys: request.game.earlier_keys().to_vec(),
             stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
             root_moves: iterate::root_moves(request),

@@ -371,7 +371,7 @@ impl Search<'_> {
             return match (excluded.is_some(), node.in_check) {
                 (true, _) => node.alpha,
                 (false, true) => mated_in(ply),
-                (false, false) => DRAW,
+                (false, false) => self.draw_score(ply),
             };
         }
         self.learn(

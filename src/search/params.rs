@@ -120,8 +120,12 @@ params! {
     correction_continuation = 80, 0..=140, 8;
     /// Quiescence: a capture must be able to raise the score to alpha with this to spare.
     quiescence_margin = 191, 20..=300, 15;
-    /// Time: the share of the remaining time planned for a move, in per mille.
-    time_share = 80, 20..=120, 4;
+    /// Time: the share of the remaining time planned for a move, in per mille: of the first, by how
+    /// much more with every ten moves, and of the last. So a game's first thirty moves get about
+    /// as much each.
+    time_share = 25, 10..=100, 2;
+    time_share_growth = 10, 0..=30, 1;
+    time_share_limit = 60, 20..=120, 4;
     time_increment_share = 650, 400..=1000, 40;
     time_hard_share = 400, 250..=800, 30;
     /// Milliseconds kept in hand when there is no move to go for.

@@ -8,6 +8,9 @@ pub const MAX_THREADS: i64 = 1_024;
 /// Milliseconds. A busy machine may keep a finished search waiting for longer than one tick.
 pub const DEFAULT_OVERHEAD: i64 = 20;
 
+/// Centipawns.
+pub const DEFAULT_CONTEMPT: i64 = 20;
+
 /// What an option is called, and what it may be.
 pub struct UciOption {
     pub name: &'static str,
@@ -81,6 +84,14 @@ pub static OPTIONS: &[UciOption] = &[
             default: DEFAULT_OVERHEAD,
             min: 0,
             max: 10_000,
+        },
+    },
+    UciOption {
+        name: "Contempt",
+        kind: Kind::Spin {
+            default: DEFAULT_CONTEMPT,
+            min: -100,
+            max: 100,
         },
     },
     UciOption {

@@ -13,9 +13,10 @@ use shakmaty::{CastlingMode, Color, Move};
 use super::chore::Chore;
 use super::command::{self, Command, Go};
 use super::info::Printer;
-use super::options::{self, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS, Value};
+use super::options::{self, DEFAULT_CONTEMPT, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS, Value};
 use super::output::Output;
 use super::tuning::Tuning;
+use super::wdl;
 use crate::bench;
 use crate::eval::{self, Weights};
 use crate::position::{Game, Position, movegen};
@@ -37,6 +38,8 @@ Command line: finch --help";
 struct Settings {
     multi_pv: usize,
     overhead: Duration,
+    contempt: i64,
+    analyse: bool,
     chess960: bool,
     show_wdl: bool,
     network: bool,
@@ -91,6 +94,8 @@ impl Session {
             settings: Settings {
                 multi_pv: 1,
                 overhead: Duration::from_millis(DEFAULT_OVERHEAD as u64),
+                contempt: DEFAULT_CONTEMPT,
+                analyse: false,
                 chess960: false,
                 show_wdl: false,
                 network: true,
@@ -174,6 +179,7 @@ impl Session {
             only: self.legal_among(&go.search_moves),
             multi_pv: self.settings.multi_pv,
             overhead: self.settings.overhead,
+            contempt: self.contempt(go),
             started,
             ..Request::new(
                 self.game.clone(),
@@ -187,6 +193,15 @@ impl Session {
             show_wdl: self.settings.show_wdl,
         };
         self.pool.start(request, Arc::new(printer));
+    }
+
+    /// How little a draw is welcome, as the search counts. Who analyses wants to know how things
+    /// are.
+    fn contempt(&self, go: &Go) -> i32 {
+        match self.settings.analyse || go.infinite {
+            true => 0,
+            false => wdl::internal(self.settings.contempt as i32),
+        }
     }
 
     fn legal_among(&self, texts: &[String]) -> Vec<Move> {
@@ -307,6 +322,8 @@ impl Session {
             ("Move Overhead", Value::Number(milliseconds)) => {
                 self.settings.overhead = Duration::from_millis(milliseconds as u64);
             }
+            ("Contempt", Value::Number(centipawns)) => self.settings.contempt = centipawns,
+            ("UCI_AnalyseMode", Value::Flag(on)) => self.settings.analyse = on,
             ("UCI_Chess960", Value::Flag(on)) => self.settings.chess960 = on,
             ("UCI_ShowWDL", Value::Flag(on)) => self.settings.show_wdl = on,
             ("Debug Log File", Value::Text(path)) => self
@@ -319,7 +336,7 @@ impl Session {
                 self.choose_judge();
             }
             ("Tune", Value::Text(preset)) => self.tune(&preset)?,
-            // Ponder and UCI_AnalyseMode tell what the GUI will do; Finch plays the same.
+            // Ponder tells what the GUI will do; Finch plays the same.
             _ => {}
         }
         Ok(())

@@ -28,6 +28,11 @@ pub fn uci_score(score: i32) -> UciScore {
     UciScore::Mate(if score > 0 { moves } else { -moves })
 }
 
+/// Internal units of a score in centipawns.
+pub fn internal(centipawns: i32) -> i32 {
+    (f64::from(centipawns) * MIDDLE / 100.0).round() as i32
+}
+
 /// Wins, draws, losses in per mille.
 pub fn wdl(score: i32) -> [u32; 3] {
     let chance = |score: f64| 1.0 / (1.0 + ((MIDDLE - score) / SLOPE).exp());
