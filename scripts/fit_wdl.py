@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the win model of src/uci/wdl.rs to games that Finch played against its equal.
 
-    scripts/fit_wdl.py games.pgn --middle 161
+    scripts/fit_wdl.py games.pgn --middle 199
 
 The games are in PGN with the score of each move in a comment, as fastchess, cutechess-cli and
 `finch match` write them ("+0.35/14 0.21s"). Scores are turned back into internal units with the

@@ -9,7 +9,7 @@ pub const MAX_THREADS: i64 = 1_024;
 pub const DEFAULT_OVERHEAD: i64 = 20;
 
 /// Centipawns.
-pub const DEFAULT_CONTEMPT: i64 = 20;
+pub const DEFAULT_CONTEMPT: i64 = 16;
 
 /// What an option is called, and what it may be.
 pub struct UciOption {

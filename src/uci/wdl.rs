@@ -8,9 +8,9 @@
 use crate::search::score::{MATE, is_mate};
 
 /// The internal score at which half of the games are won.
-const MIDDLE: f64 = 161.0;
+const MIDDLE: f64 = 199.0;
 /// How many units change the odds by a factor of e.
-const SLOPE: f64 = 80.0;
+const SLOPE: f64 = 82.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UciScore {
