@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 import chess
+import chess.engine
 
 BOOK = Path(__file__).resolve().parent.parent / "books" / "openings.epd"
 # Steps fall and learning slows down as usual for SPSA (Spall 1998).
@@ -44,75 +45,36 @@ class Constant:
         return min(max(value, self.low), self.high)
 
 
-class Engine:
+class Player:
     def __init__(self, path, nodes):
-        self.process = subprocess.Popen(
-            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        self.nodes = nodes
-        self.options = {}
-        self.send("uci")
-        self.read_until("uciok")
-        self.send("setoption name Hash value 8")
+        self.engine = chess.engine.SimpleEngine.popen_uci(path)
+        # Between equals nobody has reason to dislike a draw.
+        self.engine.configure({"Hash": 8, "Contempt": 0})
+        self.limit = chess.engine.Limit(nodes=nodes)
 
-    def send(self, text):
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
-
-    def read_until(self, word):
-        """The line that begins with the word, and the last line with a score before it."""
-        scored = None
-        for line in self.process.stdout:
-            if line.startswith(word):
-                return line, scored
-            if " score " in line:
-                scored = line
-        raise RuntimeError("the engine is gone")
-
-    def set_options(self, options):
-        for name, value in options.items():
-            if self.options.get(name) != value:
-                self.send(f"setoption name {name} value {value}")
-        self.options = options
-
-    def new_game(self):
-        self.send("ucinewgame")
-        self.send("isready")
-        self.read_until("readyok")
-
-    def choose(self, fen, moves):
-        """The move it plays and its score in centipawns."""
-        self.send(f"position fen {fen} moves {' '.join(moves)}")
-        self.send(f"go nodes {self.nodes}")
-        line, scored = self.read_until("bestmove")
-        words = scored.split() if scored else []
-        if "score" not in words:
-            return line.split()[1], 0
-        kind, value = words[words.index("score") + 1 :][:2]
-        mate = -10_000 if value.startswith("-") else 10_000
-        return line.split()[1], int(value) if kind == "cp" else mate
+    def choose(self, board, game):
+        """The move it plays and White's centipawns."""
+        result = self.engine.play(board, self.limit, game=game, info=chess.engine.INFO_SCORE)
+        score = result.info.get("score")
+        return result.move, score.white().score(mate_score=10_000) if score else 0
 
 
 def play(white, black, fen):
     """Points of White."""
-    for engine in (white, black):
-        engine.new_game()
-    board, moves = chess.Board(fen), []
+    board, game = chess.Board(fen), object()
     ahead, plies_ahead, plies_even = 0, 0, 0
-    while not board.is_game_over() and not board.can_claim_draw() and len(moves) < LONGEST:
-        move, score = (white if board.turn else black).choose(fen, moves)
-        score = score if board.turn else -score
+    while not board.is_game_over() and not board.can_claim_draw() and len(board.move_stack) < LONGEST:
+        move, score = (white if board.turn else black).choose(board, game)
         side = (score >= WON) - (score <= -WON)
         plies_ahead = plies_ahead + 1 if side and side == ahead else int(side != 0)
         ahead = side
-        even = abs(score) <= EVEN and len(moves) > EVEN_FROM
+        even = abs(score) <= EVEN and len(board.move_stack) > EVEN_FROM
         plies_even = plies_even + 1 if even else 0
         if plies_ahead >= WON_PLIES:
             return (1 + ahead) / 2
         if plies_even >= EVEN_PLIES:
             return 0.5
-        board.push_uci(move)
-        moves.append(move)
+        board.push(move)
     if board.is_checkmate():
         return 0.0 if board.turn else 1.0
     return 0.5
@@ -168,16 +130,16 @@ class Climb:
 
 
 def work(climb, arguments, until):
-    first, second = (Engine(arguments.engine, arguments.nodes) for _ in range(2))
+    first, second = (Player(arguments.engine, arguments.nodes) for _ in range(2))
     while time.monotonic() < until:
         pair, sides, options, opening = climb.draw()
-        first.set_options(options[0])
-        second.set_options(options[1])
+        first.engine.configure(options[0])
+        second.engine.configure(options[1])
         lead = play(first, second, opening) - play(second, first, opening)
         if climb.learn(pair, sides, lead) % 50 == 0:
             tell(climb, arguments.out)
-    for engine in (first, second):
-        engine.send("quit")
+    for player in (first, second):
+        player.engine.quit()
 
 
 def tell(climb, out):

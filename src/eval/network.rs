@@ -127,12 +127,7 @@ impl Network {
         let snapshot = Snapshot::of(board);
         let sums = |perspective| {
             let mut beginning = Beginning::new(&self.parameters);
-            let eye = Eye {
-                perspective,
-                outlook: snapshot.outlook(perspective),
-                parameters: &self.parameters,
-            };
-            beginning.follow(&snapshot, eye);
+            beginning.follow(&snapshot, Eye::on(&snapshot, perspective, &self.parameters));
             beginning.sums
         };
         self.parameters
@@ -365,6 +360,15 @@ struct Eye<'p> {
 
 impl<'p> Eye<'p> {
     #[inline]
+    fn on(board: &Snapshot, perspective: Color, parameters: &'p Parameters) -> Eye<'p> {
+        Eye {
+            perspective,
+            outlook: board.outlook(perspective),
+            parameters,
+        }
+    }
+
+    #[inline]
     fn weights(self, piece: Piece, square: Square) -> &'p [i16; HIDDEN] {
         &self.parameters.inputs[self.outlook.input(self.perspective, piece, square)]
     }
@@ -450,19 +454,15 @@ impl Accumulators {
         let (earlier, later) = self.plies.split_at_mut(ply);
         let here = &mut later[0];
         let from_here = board.distance(&here.board);
-        let above = earlier
+        let from_above = earlier
             .last()
-            .filter(|above| board.distance(&above.board) < from_here);
-        let nearest = above.map_or(&here.board, |above| &above.board);
-        let distance = board.distance(nearest);
-        let change = Change::between(nearest, board);
+            .map_or(u32::MAX, |above| board.distance(&above.board));
+        let above = earlier.last().filter(|_| from_above < from_here);
+        let distance = from_above.min(from_here);
+        let change = Change::between(above.map_or(&here.board, |above| &above.board), board);
         for perspective in [Color::White, Color::Black] {
             let side = usize::from(perspective.is_black());
-            let eye = Eye {
-                perspective,
-                outlook: board.outlook(perspective),
-                parameters,
-            };
+            let eye = Eye::on(board, perspective, parameters);
             let view = &mut here.views[side];
             let before = above.map_or(&*view, |above| &above.views[side]);
             let beginning = &mut self.beginnings[side][eye.outlook.number()];

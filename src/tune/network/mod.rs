@@ -335,7 +335,7 @@ impl Course {
 
     /// Journal and network first, the checkpoint last: whatever instant it is killed at, the
     /// checkpoint finds everything before it on disk.
-    fn save(&self, generation: &Generation) -> std::io::Result<()> {
+    fn save(&mut self, generation: &Generation) -> std::io::Result<()> {
         let journal = self.folder.join(JOURNAL);
         let before = fs::read_to_string(&journal).unwrap_or_else(|_| HEADER.to_owned());
         let kept = before.lines().take(generation.number as usize);
@@ -357,18 +357,22 @@ impl Course {
         write_bytes(&self.folder.join(CHECKPOINT), &self.checkpoint())
     }
 
-    fn checkpoint(&self) -> Vec<u8> {
+    /// What a checkpoint consists of, in its order.
+    fn parts(&mut self) -> [&mut Vec<f32>; 5] {
         let Course { apart, common, .. } = self;
-        let parts = [
-            &self.model.0,
-            &apart.direction,
-            &apart.size,
-            &common.direction,
-            &common.size,
-        ];
+        [
+            &mut self.model.0,
+            &mut apart.direction,
+            &mut apart.size,
+            &mut common.direction,
+            &mut common.size,
+        ]
+    }
+
+    fn checkpoint(&mut self) -> Vec<u8> {
         let mut bytes = self.done.to_le_bytes().to_vec();
         bytes.extend_from_slice(&self.seconds.to_le_bytes());
-        for part in parts {
+        for part in self.parts() {
             bytes.extend_from_slice(bytemuck::cast_slice(part));
         }
         bytes
@@ -379,21 +383,15 @@ impl Course {
         let Ok(bytes) = fs::read(self.folder.join(CHECKPOINT)) else {
             return Ok(());
         };
-        if bytes.len() != 16 + 4 * (3 * WEIGHTS + 2 * COMMON) {
+        let weights: usize = self.parts().iter().map(|part| part.len()).sum();
+        if bytes.len() != 16 + 4 * weights {
             return Err("of another network".to_owned());
         }
         let word = |at: usize| -> [u8; 8] { std::array::from_fn(|byte| bytes[at + byte]) };
         self.done = u64::from_le_bytes(word(0));
         self.seconds = f64::from_le_bytes(word(8));
         let mut rest = &bytes[16..];
-        let Course { apart, common, .. } = self;
-        for part in [
-            &mut self.model.0,
-            &mut apart.direction,
-            &mut apart.size,
-            &mut common.direction,
-            &mut common.size,
-        ] {
+        for part in self.parts() {
             let (from, after) = rest.split_at(4 * part.len());
             bytemuck::cast_slice_mut(part).copy_from_slice(from);
             rest = after;
