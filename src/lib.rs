@@ -8,6 +8,7 @@
 //!   and the game so far
 //! - [`search`]: iterative deepening alpha-beta on a pool of threads with one shared table
 //! - [`eval`]: the evaluation: a list of terms whose weights are lines of TOML
+//! - [`tablebase`], [`book`]: Syzygy endgame tables, Polyglot opening books
 //! - [`play`]: games and matches, in this process or with other engines; ratings
 //! - [`bench`]: fixed positions at a fixed depth, the signature of how Finch plays
 //!
@@ -21,6 +22,7 @@
 //! seen half-written.
 
 pub mod bench;
+pub mod book;
 pub mod cli;
 pub mod data;
 pub mod eval;
@@ -29,5 +31,6 @@ pub mod play;
 pub mod position;
 pub mod random;
 pub mod search;
+pub mod tablebase;
 pub mod tune;
 pub mod uci;

@@ -18,9 +18,9 @@ use crate::play::pace::{Pace, TimeControl};
 use crate::play::schedule::{Format, Schedule};
 use crate::play::scoreboard;
 use crate::play::sprt::Sprt;
-use crate::play::tablebase::{Oracle, Tablebases};
 use crate::play::tournament::{Conclusion, Tournament};
 use crate::search::plain::Breadth;
+use crate::tablebase::Tablebases;
 
 /// Games when nothing else ends the match.
 const GAMES: usize = 100;
@@ -174,7 +174,7 @@ impl Arguments {
             pace: self.pace()?,
             margin: Duration::from_millis(self.margin),
             adjudication: self.adjudication()?,
-            oracle: self.oracle()?,
+            tablebases: self.open_tablebases()?,
             concurrency: self.concurrency(),
             sprt,
         })
@@ -205,11 +205,11 @@ impl Arguments {
         })
     }
 
-    fn oracle(&self) -> anyhow::Result<Option<Arc<dyn Oracle>>> {
+    fn open_tablebases(&self) -> anyhow::Result<Option<Arc<Tablebases>>> {
         let folder = self.tablebases.as_ref();
         let tables = folder.map(|folder| Tablebases::open(folder)).transpose();
         let tables = tables.context("--tablebases")?;
-        Ok(tables.map(|tables| Arc::new(tables) as Arc<dyn Oracle>))
+        Ok(tables.map(Arc::new))
     }
 
     fn openings(&self) -> anyhow::Result<Vec<Opening>> {

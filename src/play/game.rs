@@ -11,8 +11,8 @@ use super::adjudication::{Adjudication, Referee};
 use super::openings::Opening;
 use super::pace::{Clocks, Pace};
 use super::player::{Fault, FaultKind, Player, Situation, Thought};
-use super::tablebase::Oracle;
 use crate::position::{Game, Position, movegen};
+use crate::tablebase::{Tablebases, Wdl};
 
 /// A game's result as one of the players sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ pub struct Rules {
     pub margin: Duration,
     pub adjudication: Adjudication,
     /// Tables of endings, if there are any.
-    pub oracle: Option<Arc<dyn Oracle>>,
+    pub tablebases: Option<Arc<Tablebases>>,
 }
 
 impl Rules {
@@ -162,7 +162,7 @@ impl Rules {
             paces: ByColor::new_with(|_| pace),
             margin: Duration::ZERO,
             adjudication: Adjudication::default(),
-            oracle: None,
+            tablebases: None,
         }
     }
 }
@@ -262,7 +262,7 @@ struct Board {
     thoughts: Vec<Thought>,
     clocks: Clocks,
     referee: Referee,
-    oracle: Option<Arc<dyn Oracle>>,
+    tablebases: Option<Arc<Tablebases>>,
 }
 
 impl Board {
@@ -278,7 +278,7 @@ impl Board {
             thoughts: Vec::new(),
             clocks: Clocks::new(rules.paces, rules.margin),
             referee: Referee::new(rules.adjudication),
-            oracle: rules.oracle.clone(),
+            tablebases: rules.tablebases.clone(),
         }
     }
 
@@ -327,12 +327,18 @@ impl Board {
         if position.halfmoves() >= 100 {
             return Some(Ending::FiftyMoves);
         }
-        let known = self
-            .oracle
-            .as_ref()
-            .and_then(|oracle| oracle.verdict(position));
-        known
+        self.tablebase_result()
             .map(Ending::Tablebase)
             .or_else(|| self.referee.ending(self.moves.len()))
+    }
+
+    fn tablebase_result(&self) -> Option<GameResult> {
+        let position = self.game.position();
+        let wdl = self.tablebases.as_ref()?.probe_wdl(position)?;
+        Some(match wdl {
+            Wdl::Win => GameResult::win_of(position.turn()),
+            Wdl::Loss => GameResult::win_of(!position.turn()),
+            Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => GameResult::Draw,
+        })
     }
 }

@@ -21,7 +21,7 @@ use super::openings::Opening;
 use super::pace::Pace;
 use super::player::Player;
 use super::schedule::Fixture;
-use super::tablebase::Oracle;
+use crate::tablebase::Tablebases;
 
 /// The search recurses deeply.
 pub(crate) const STACK_BYTES: usize = 16 << 20;
@@ -36,7 +36,7 @@ pub struct Hall<'a> {
     pub pace: Pace,
     pub margin: Duration,
     pub adjudication: Adjudication,
-    pub oracle: Option<Arc<dyn Oracle>>,
+    pub tablebases: Option<Arc<Tablebases>>,
 }
 
 impl Hall<'_> {
@@ -139,7 +139,7 @@ impl Hall<'_> {
             },
             margin: self.margin,
             adjudication: self.adjudication,
-            oracle: self.oracle.clone(),
+            tablebases: self.tablebases.clone(),
         }
     }
 }

@@ -4,8 +4,7 @@
 //!
 //! - [`player`]: who plays; [`inside`] is Finch in this process (`plain` without its pruning),
 //!   [`outside`] a UCI engine, [`contestant`] any of them as a person names it
-//! - [`pace`]: how long they may think; [`adjudication`]: when it is over before it is over, and
-//!   [`tablebase`] when that is certain
+//! - [`pace`]: how long they may think; [`adjudication`]: when a game ends early
 //! - [`game`]: one game; [`openings`]: where it begins, [`opening_maker`]: how such places are found
 //! - [`schedule`], [`hall`], [`standings`], [`journal`]: who meets whom, many games at once, the
 //!   table, the PGN file that remembers; [`tournament`] ties them together, [`scoreboard`] shows it
@@ -27,14 +26,12 @@ pub mod pace;
 pub mod pgn;
 mod plain;
 pub mod player;
-mod polyglot;
 pub mod ratings;
 pub mod schedule;
 pub mod score;
 pub mod scoreboard;
 pub mod sprt;
 pub mod standings;
-pub mod tablebase;
 pub mod tournament;
 
 use std::io;
@@ -139,6 +136,6 @@ fn hall<'a>(contestants: &'a [Contestant], openings: &'a [Opening], terms: Terms
         pace: terms.pace,
         margin: Duration::ZERO,
         adjudication: terms.adjudication,
-        oracle: None,
+        tablebases: None,
     }
 }

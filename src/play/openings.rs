@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use shakmaty::Move;
 use thiserror::Error;
 
-use super::polyglot::Polyglot;
+use crate::book::PolyglotBook;
 use crate::position::Position;
 
 /// The book that belongs to the source; the executable carries it.
@@ -92,8 +92,13 @@ pub fn load(file: &Path, plies: usize, seed: u64) -> Result<Vec<Opening>, Openin
     let openings = match ending.to_ascii_lowercase().as_str() {
         "pgn" => from_pgn(source, plies, file)?,
         "bin" => {
-            let book = Polyglot::read(source).map_err(read)?;
-            book.lines(POLYGLOT_LINES, plies, seed)
+            let book = PolyglotBook::read(source).map_err(read)?;
+            let lines = book.lines(POLYGLOT_LINES, plies, seed).into_iter();
+            let opening = |moves| Opening {
+                start: Position::default(),
+                moves,
+            };
+            lines.map(opening).collect()
         }
         _ => {
             let mut text = String::new();

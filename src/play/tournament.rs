@@ -20,7 +20,7 @@ use super::pgn::{self, Heading};
 use super::schedule::{Fixture, Schedule};
 use super::sprt::{Decision, Sprt};
 use super::standings::{Finished, Standings};
-use super::tablebase::Oracle;
+use crate::tablebase::Tablebases;
 
 pub struct Tournament {
     pub event: String,
@@ -32,7 +32,7 @@ pub struct Tournament {
     pub pace: Pace,
     pub margin: Duration,
     pub adjudication: Adjudication,
-    pub oracle: Option<Arc<dyn Oracle>>,
+    pub tablebases: Option<Arc<Tablebases>>,
     pub concurrency: usize,
     /// For two players: when to stop.
     pub sprt: Option<Sprt>,
@@ -71,7 +71,7 @@ impl Tournament {
             self.pace,
             self.margin,
             self.adjudication,
-            self.oracle.is_some(),
+            self.tablebases.is_some(),
             self.schedule.pairings(),
         );
         text.push_str(&format!("{limits:?}"));
@@ -162,7 +162,7 @@ impl Tournament {
             pace: self.pace,
             margin: self.margin,
             adjudication: self.adjudication,
-            oracle: self.oracle.clone(),
+            tablebases: self.tablebases.clone(),
         }
     }
 

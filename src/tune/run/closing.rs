@@ -83,7 +83,7 @@ fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
         pace: terms.pace,
         margin: Duration::ZERO,
         adjudication: terms.adjudication,
-        oracle: None,
+        tablebases: None,
         concurrency: match run.threads {
             0 => rayon::current_num_threads(),
             threads => threads,

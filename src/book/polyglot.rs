@@ -1,7 +1,7 @@
-//! Random lines from a Polyglot opening book.
+//! Polyglot opening books (`.bin`).
 //!
-//! A book is a sorted array of 16-byte entries: key, move, weight, learn. Its keys are the ones
-//! shakmaty computes.
+//! A book is a sorted array of 16-byte entries: key, move, weight, learn. shakmaty computes the
+//! same Zobrist keys.
 
 use std::io::{self, Read};
 
@@ -10,7 +10,6 @@ use rand::{RngExt, SeedableRng};
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{EnPassantMode, Move, Position as _, Role, Square};
 
-use super::openings::Opening;
 use crate::position::{Position, movegen};
 
 const ENTRY: usize = 16;
@@ -23,12 +22,12 @@ struct Entry {
     weight: u16,
 }
 
-pub struct Polyglot {
+pub struct PolyglotBook {
     entries: Vec<Entry>,
 }
 
-impl Polyglot {
-    pub fn read(mut source: impl Read) -> io::Result<Polyglot> {
+impl PolyglotBook {
+    pub fn read(mut source: impl Read) -> io::Result<PolyglotBook> {
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes)?;
         if bytes.len() % ENTRY != 0 {
@@ -51,18 +50,19 @@ impl Polyglot {
             })
             .collect();
         entries.sort_by_key(|entry| entry.key);
-        Ok(Polyglot { entries })
+        Ok(PolyglotBook { entries })
     }
 
-    /// Distinct lines, each followed until the book ends or `plies` are played.
-    pub fn lines(&self, count: usize, plies: usize, seed: u64) -> Vec<Opening> {
+    /// Distinct random lines from the initial position, each followed until the book ends or
+    /// `plies` are played.
+    pub fn lines(&self, count: usize, plies: usize, seed: u64) -> Vec<Vec<Move>> {
         let mut random = SmallRng::seed_from_u64(seed);
-        let mut lines: Vec<Opening> = Vec::new();
+        let mut lines = Vec::new();
         let mut seen = std::collections::HashSet::new();
-        // A small book has fewer lines than are wanted: stop when they only repeat.
+        // A small book has fewer lines than requested: limit the number of attempts.
         for _ in 0..count * 4 {
-            let line = self.line(plies, &mut random);
-            if !line.moves.is_empty() && seen.insert(line.end().key()) {
+            let (line, end) = self.line(plies, &mut random);
+            if !line.is_empty() && seen.insert(end.key()) {
                 lines.push(line);
             }
             if lines.len() == count {
@@ -72,45 +72,46 @@ impl Polyglot {
         lines
     }
 
-    fn line(&self, plies: usize, random: &mut SmallRng) -> Opening {
-        let mut line = Opening::default();
-        let mut position = line.start.clone();
-        while line.moves.len() < plies {
-            let Some(m) = self.draw(&position, random) else {
+    /// One random line and the position at its end.
+    fn line(&self, plies: usize, random: &mut SmallRng) -> (Vec<Move>, Position) {
+        let mut line = Vec::new();
+        let mut position = Position::default();
+        while line.len() < plies {
+            let Some(m) = self.random_move(&position, random) else {
                 break;
             };
-            line.moves.push(m);
+            line.push(m);
             position.play(m);
         }
-        line
+        (line, position)
     }
 
-    /// A book move, each as likely as its weight says.
-    fn draw(&self, position: &Position, random: &mut SmallRng) -> Option<Move> {
+    /// A book move, drawn with a probability proportional to its weight.
+    fn random_move(&self, position: &Position, random: &mut SmallRng) -> Option<Move> {
         let Zobrist64(key) = position.chess().zobrist_hash(EnPassantMode::PseudoLegal);
         let first = self.entries.partition_point(|entry| entry.key < key);
-        let here: Vec<Entry> = self.entries[first..]
+        let candidates: Vec<Entry> = self.entries[first..]
             .iter()
             .take_while(|entry| entry.key == key)
             .copied()
             .collect();
-        let total: u32 = here.iter().map(|entry| u32::from(entry.weight)).sum();
+        let total: u32 = candidates.iter().map(|entry| u32::from(entry.weight)).sum();
         if total == 0 {
             return None;
         }
         let mut left = random.random_range(0..total);
-        let chosen = here.iter().find(|entry| {
+        let chosen = candidates.iter().find(|entry| {
             let weight = u32::from(entry.weight);
-            let here = left < weight;
+            let drawn = left < weight;
             left = left.saturating_sub(weight);
-            here
+            drawn
         })?;
-        find(position, chosen.packed)
+        decode_move(position, chosen.packed)
     }
 }
 
-/// The legal move an entry means; castling is written king takes rook.
-fn find(position: &Position, packed: u16) -> Option<Move> {
+/// Decodes a move if it is legal; castling is encoded as king takes rook.
+fn decode_move(position: &Position, packed: u16) -> Option<Move> {
     let to = Square::new(u32::from(packed & 63));
     let from = Square::new(u32::from(packed >> 6 & 63));
     let promotion = match packed >> 12 & 7 {
@@ -139,10 +140,10 @@ mod tests {
         book.extend(e2e4.to_be_bytes());
         book.extend(1u16.to_be_bytes());
         book.extend([0; 4]);
-        let book = Polyglot::read(&book[..]).unwrap();
+        let book = PolyglotBook::read(&book[..]).unwrap();
         let lines = book.lines(10, 8, 1);
         assert_eq!(lines.len(), 1);
-        assert_eq!(lines[0].start.uci(lines[0].moves[0]).to_string(), "e2e4");
-        assert!(Polyglot::read(&[1, 2, 3][..]).is_err());
+        assert_eq!(Position::default().uci(lines[0][0]).to_string(), "e2e4");
+        assert!(PolyglotBook::read(&[1, 2, 3][..]).is_err());
     }
 }

@@ -1,0 +1,5 @@
+//! Opening books.
+
+pub mod polyglot;
+
+pub use polyglot::PolyglotBook;
