@@ -1,33 +1,28 @@
 //! The evaluation: what a position is worth before anything moves.
 //!
 //! Evaluation code never sees a weight. It reports features ("White has a rook on an open file")
-//! to a [`Sink`](sink::Sink), and three readings are made of one report: the score that plays
+//! to a [`Sink`](terms::sink::Sink), and three readings are made of one report: the score that plays
 //! ([`Evaluator`], [`evaluate_uncached`]), the counts a tuner needs ([`trace`]) and the table a
 //! person reads ([`explain`]). Because the code is the same, `trace(p).score(w)` is exactly
 //! `evaluate_uncached(p, w)`, whatever the weights, as long as no network judges.
 //!
-//! - `terms.rs` is the list: every term, its bounds, its meaning, its family
+//! - `terms/` is the hand-written evaluation: `list.rs` declares every term, `sink.rs` has the
+//!   readings and the one function that blends phases and scales endings, one file per family
+//!   reports its terms
 //! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
-//! - `sink.rs` has the readings and the one function that blends phases and scales endings
-//! - `board.rs`, `attacks.rs` know where the pieces are and what they attack, `geometry.rs` what
-//!   the empty board tells
-//! - one file per family reports: `material`, `squares`, `pawns`, `pieces`, `king`, `threats`,
-//!   `passed`, `space`, `initiative`, `endgame`, `patterns`, `papers`
 //! - `network.rs`: another judge altogether, with weights that nobody can read
-//! - `moves.rs` counts legal moves for the papers, `kpk.rs` knows king and pawn against king,
-//!   `cache.rs` remembers what pawns and kings decide, and material
 //!
 //! # Adding a term takes three lines
 //!
 //! Say a rook on the file of an enemy queen deserves something. One line and its meaning in the
-//! list, `terms.rs`, under the family that will report it:
+//! list, `terms/list.rs`, under the family that will report it:
 //!
 //! ```text
 //! /// A rook on the file of an enemy queen.
 //! rook_on_queen_file in -100..=100;
 //! ```
 //!
-//! one report, in the family's file, here `pieces.rs`:
+//! one report, in the family's file, here `terms/pieces.rs`:
 //!
 //! ```text
 //! sink.add(S::COLOR, term::rook_on_queen_file(), count(facing));
@@ -45,7 +40,7 @@
 //! length, `knight_mobility[9]`, and reported by index, `term::knight_mobility(squares)`.
 //!
 //! What does not enter linearly has a fixed shape instead of a weight: king danger is an index
-//! into a table (`king.rs`), endings are scaled by rules (`endgame.rs`), complexity moves the
+//! into a table (`terms/king.rs`), endings are scaled by rules (`terms/endgame.rs`), complexity moves the
 //! endgame score but never across zero ([`Totals::endgame_with_complexity`]).
 //!
 //! # A network instead of the terms
@@ -59,28 +54,8 @@
 //! and a paper's six weights make an evaluator that knows nothing else; endings are scaled only
 //! when the endgame family weighs something.
 
-mod attacks;
-mod board;
-mod cache;
-mod endgame;
-mod explain;
-mod geometry;
-mod initiative;
-mod king;
-mod kpk;
-mod material;
-mod moves;
 mod network;
-mod papers;
-mod passed;
-mod patterns;
-mod pawns;
-mod pieces;
-mod sink;
-mod space;
-mod squares;
 mod terms;
-mod threats;
 mod weights;
 mod weights_file;
 
@@ -89,20 +64,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::position::Position;
-use attacks::Attacks;
-use board::{BlackSide, Pieces, WhiteSide};
-use cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
-use explain::Explainer;
 use network::Accumulators;
-use pawns::PawnFacts;
-use sink::{Recorder, Scorer, Sink};
+use terms::board::Pieces;
+use terms::cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
+use terms::explain::Explainer;
+use terms::sink::{Recorder, Scorer};
+use terms::{kpk, material, report, report_all};
 
-pub use explain::{Explanation, FamilyLines, Phases, TermLine};
+pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use network::{
     HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
     output_of,
 };
-pub use sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
+pub use terms::sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{Packed, Value, Weights};
 pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
@@ -247,124 +221,5 @@ pub fn evaluations_per_second(positions: &[Position], weights: &Weights, seconds
         if elapsed >= seconds || positions.is_empty() {
             return evaluations as f64 / elapsed;
         }
-    }
-}
-
-#[inline(always)]
-fn report_all(position: &Position, sink: &mut impl Sink) -> Frame {
-    let pieces = Pieces::of(position);
-    let pawns = PawnFacts::of(&pieces);
-    report_structure(&pieces, &pawns, sink);
-    report_material(&pieces, sink);
-    report(position, &pieces, &pawns, material::phase(&pieces), sink)
-}
-
-/// What the number of pieces of each kind decides: a cache may know it already.
-#[inline(always)]
-fn report_material(pieces: &Pieces, sink: &mut impl Sink) {
-    if sink.wants(Family::Material) {
-        material::report::<WhiteSide>(pieces, sink);
-        material::report::<BlackSide>(pieces, sink);
-    }
-}
-
-/// What pawns and kings decide without the other pieces: a cache may know this, too.
-#[inline(always)]
-fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
-    if sink.wants(Family::Pawns) {
-        pawns::report::<WhiteSide>(pieces, pawns, sink);
-        pawns::report::<BlackSide>(pieces, pawns, sink);
-    }
-    if sink.wants(Family::Squares) {
-        squares::report_structure::<WhiteSide>(pieces, sink);
-        squares::report_structure::<BlackSide>(pieces, sink);
-    }
-    if sink.wants(Family::King) {
-        king::report_structure::<WhiteSide>(pieces, pawns, sink);
-        king::report_structure::<BlackSide>(pieces, pawns, sink);
-    }
-    if sink.wants(Family::Passed) {
-        passed::report_structure::<WhiteSide>(pieces, pawns, sink);
-        passed::report_structure::<BlackSide>(pieces, pawns, sink);
-    }
-    if sink.wants(Family::Initiative) {
-        initiative::report_structure(pieces, pawns, sink);
-    }
-}
-
-/// Families that need to know who attacks what, or are reported piece by piece on the way.
-const ON_ATTACKS: [Family; 7] = [
-    Family::Squares,
-    Family::Pieces,
-    Family::King,
-    Family::Threats,
-    Family::Passed,
-    Family::Space,
-    Family::Patterns,
-];
-
-/// The table of contents: every family reports both sides, but for what [`report_structure`]
-/// and [`report_material`] have reported.
-#[inline(always)]
-fn report(
-    position: &Position,
-    pieces: &Pieces,
-    pawns: &PawnFacts,
-    phase: i32,
-    sink: &mut impl Sink,
-) -> Frame {
-    if sink.wants(Family::Material) {
-        sink.add(position.turn(), term::tempo(), 1);
-    }
-    if ON_ATTACKS.iter().any(|family| sink.wants(*family)) {
-        report_attacks(position, pieces, pawns, sink);
-    }
-    if sink.wants(Family::Initiative) {
-        initiative::report(pieces, sink);
-    }
-    let mut scale = [Frame::FULL_SCALE; 2];
-    if sink.wants(Family::Endgame) {
-        endgame::report::<WhiteSide>(pieces, position.turn(), sink);
-        endgame::report::<BlackSide>(pieces, position.turn(), sink);
-        scale = endgame::scales(pieces, pawns, position.turn());
-    }
-    if sink.wants(Family::Papers) {
-        papers::report(position, pieces, pawns, sink);
-    }
-    Frame {
-        phase,
-        scale,
-        turn: position.turn(),
-    }
-}
-
-/// The families that need attacks. The pieces come first: they enter what they attack.
-#[inline(always)]
-fn report_attacks(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
-    let castles = position.castles();
-    let mut attacks = Attacks::new(position, pieces, pawns);
-    pieces::report::<WhiteSide>(pieces, pawns, castles, &mut attacks, sink);
-    pieces::report::<BlackSide>(pieces, pawns, castles, &mut attacks, sink);
-    if sink.wants(Family::King) {
-        king::report::<WhiteSide>(pieces, pawns, &attacks, sink);
-        king::report::<BlackSide>(pieces, pawns, &attacks, sink);
-        king::report_castling::<WhiteSide>(castles, sink);
-        king::report_castling::<BlackSide>(castles, sink);
-    }
-    if sink.wants(Family::Threats) {
-        threats::report::<WhiteSide>(pieces, &attacks, sink);
-        threats::report::<BlackSide>(pieces, &attacks, sink);
-    }
-    if sink.wants(Family::Passed) {
-        passed::report::<WhiteSide>(pieces, pawns, &attacks, position.turn(), sink);
-        passed::report::<BlackSide>(pieces, pawns, &attacks, position.turn(), sink);
-    }
-    if sink.wants(Family::Space) {
-        space::report::<WhiteSide>(pieces, pawns, &attacks, sink);
-        space::report::<BlackSide>(pieces, pawns, &attacks, sink);
-    }
-    if sink.wants(Family::Patterns) {
-        patterns::report::<WhiteSide>(pieces, &attacks, position.turn(), sink);
-        patterns::report::<BlackSide>(pieces, &attacks, position.turn(), sink);
     }
 }

@@ -23,7 +23,7 @@ use arrayvec::ArrayVec;
 use bytemuck::{Pod, Zeroable};
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
-use super::sink::SCORE_LIMIT;
+use super::terms::sink::SCORE_LIMIT;
 use crate::position::Position;
 
 /// Sums a side.

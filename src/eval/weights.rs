@@ -8,7 +8,7 @@ use std::ops::{AddAssign, Mul};
 use std::sync::LazyLock;
 
 use super::network::Network;
-use super::papers;
+use super::terms::papers;
 use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 
 /// A midgame and an endgame value in one word, the endgame in the upper half.

@@ -8,7 +8,7 @@ use super::attacks::Attacks;
 use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::terms::term;
+use super::list::term;
 
 #[inline(always)]
 pub fn report<S: Side>(

@@ -13,7 +13,7 @@ use super::geometry::{diagonals, distance, straights, way_to_centre};
 use super::pawns::PawnFacts;
 use super::sink::Sink;
 use super::squares;
-use super::terms::term;
+use super::list::term;
 
 /// What every piece of a side is measured against.
 struct Ground {

@@ -12,7 +12,7 @@ use super::board::{
 use super::kpk;
 use super::pawns::PawnFacts;
 use super::sink::{Frame, Sink};
-use super::terms::term;
+use super::list::term;
 
 const DARK_CORNERS: [Square; 2] = [Square::A1, Square::H8];
 const LIGHT_CORNERS: [Square; 2] = [Square::A8, Square::H1];

@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Role, attacks};
 use super::attacks::Attacks;
 use super::board::{Pieces, Side, count};
 use super::sink::Sink;
-use super::terms::{Term, term};
+use super::list::{Term, term};
 
 const OFFICERS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 const VICTIMS: [Role; 5] = [

@@ -8,7 +8,7 @@ use super::board::Pieces;
 use super::material;
 use super::pawns::PawnFacts;
 use super::sink::Scorer;
-use super::weights::{Packed, Weights};
+use crate::eval::weights::{Packed, Weights};
 use super::{report_material, report_structure};
 
 /// Entries found by a key, the newer in the place of the older.

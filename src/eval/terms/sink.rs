@@ -9,8 +9,8 @@
 
 use shakmaty::Color;
 
-use super::terms::{Family, Term, WEIGHT_COUNT};
-use super::weights::{Packed, Weights};
+use super::list::{Family, Term, WEIGHT_COUNT};
+use crate::eval::weights::{Packed, Weights};
 
 pub trait Sink {
     /// Whether the family can matter to this reading.
@@ -293,7 +293,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Exactly what [`evaluate_uncached`](super::evaluate_uncached) gives for the position when
+    /// Exactly what [`evaluate_uncached`](crate::eval::evaluate_uncached) gives for the position when
     /// there is no network.
     pub fn score(&self, weights: &Weights) -> i32 {
         self.scored(weights).finish(&self.frame)

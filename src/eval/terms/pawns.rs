@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Square};
 use super::board::{BlackSide, WhiteSide};
 use super::board::{Pieces, Side, beside, count, files_of};
 use super::sink::Sink;
-use super::terms::{Term, term};
+use super::list::{Term, term};
 
 /// What other families ask about the pawns, by colour.
 #[derive(Clone, Copy, Default)]

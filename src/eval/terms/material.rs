@@ -5,7 +5,7 @@ use shakmaty::Role;
 
 use super::board::{Pieces, Side, count};
 use super::sink::{Frame, Sink};
-use super::terms::term;
+use super::list::term;
 
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {

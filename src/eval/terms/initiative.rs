@@ -6,7 +6,7 @@
 use super::board::{BlackSide, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count};
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::terms::term;
+use super::list::term;
 
 /// What pawns and kings tell.
 #[inline(always)]

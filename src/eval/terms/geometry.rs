@@ -101,7 +101,7 @@ const fn distances() -> [[u8; 64]; 64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::board::CENTRE;
+    use crate::eval::terms::board::CENTRE;
     use shakmaty::attacks;
 
     #[test]

@@ -8,7 +8,7 @@ use shakmaty::Square;
 
 use super::board::{Pieces, Side};
 use super::sink::Sink;
-use super::terms::{Term, term};
+use super::list::{Term, term};
 
 /// Reports pawns and king.
 #[inline(always)]

@@ -10,7 +10,7 @@ use super::attacks::Attacks;
 use super::board::{FILE_A, Pieces, Side, count, east, west};
 use super::sink::Sink;
 use super::squares::{self, mirror};
-use super::terms::{Term, term};
+use super::list::{Term, term};
 
 /// A table's accessor.
 type Table = fn(usize) -> Term;

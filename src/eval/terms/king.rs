@@ -14,7 +14,7 @@ use super::attacks::{Attacks, king_flank};
 use super::board::{FILE_A, Pieces, Side, beside, count, edge_distance};
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::terms::term;
+use super::list::term;
 
 /// Reports how the king of side `S` stands among the pawns.
 #[inline(always)]

@@ -7,7 +7,7 @@ use super::board::{Pieces, Side, beside, count, edge_distance};
 use super::geometry::distance;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::terms::term;
+use super::list::term;
 
 /// From this rank on (counted from 0) kings and pieces care about a passed pawn.
 const ADVANCED: usize = 3;

@@ -12,7 +12,7 @@ use super::board::{
 use super::moves;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::terms::{Term, term};
+use super::list::{Term, term};
 use crate::position::Position;
 
 #[inline(never)]

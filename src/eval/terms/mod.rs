@@ -1,0 +1,150 @@
+//! The hand-written evaluation: a list of terms, and one file per family that reports them.
+
+mod attacks;
+pub(super) mod board;
+pub(super) mod cache;
+mod endgame;
+pub(super) mod explain;
+mod geometry;
+mod initiative;
+mod king;
+pub(super) mod kpk;
+mod list;
+pub(super) mod material;
+mod moves;
+pub(super) mod papers;
+mod passed;
+mod patterns;
+mod pawns;
+mod pieces;
+pub(super) mod sink;
+mod space;
+mod squares;
+mod threats;
+
+use crate::position::Position;
+use attacks::Attacks;
+use board::{BlackSide, Pieces, WhiteSide};
+use pawns::PawnFacts;
+use sink::{Frame, Sink};
+
+pub use list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
+
+#[inline(always)]
+pub(super) fn report_all(position: &Position, sink: &mut impl Sink) -> Frame {
+    let pieces = Pieces::of(position);
+    let pawns = PawnFacts::of(&pieces);
+    report_structure(&pieces, &pawns, sink);
+    report_material(&pieces, sink);
+    report(position, &pieces, &pawns, material::phase(&pieces), sink)
+}
+
+/// What the number of pieces of each kind decides: a cache may know it already.
+#[inline(always)]
+fn report_material(pieces: &Pieces, sink: &mut impl Sink) {
+    if sink.wants(Family::Material) {
+        material::report::<WhiteSide>(pieces, sink);
+        material::report::<BlackSide>(pieces, sink);
+    }
+}
+
+/// What pawns and kings decide without the other pieces: a cache may know this, too.
+#[inline(always)]
+fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+    if sink.wants(Family::Pawns) {
+        pawns::report::<WhiteSide>(pieces, pawns, sink);
+        pawns::report::<BlackSide>(pieces, pawns, sink);
+    }
+    if sink.wants(Family::Squares) {
+        squares::report_structure::<WhiteSide>(pieces, sink);
+        squares::report_structure::<BlackSide>(pieces, sink);
+    }
+    if sink.wants(Family::King) {
+        king::report_structure::<WhiteSide>(pieces, pawns, sink);
+        king::report_structure::<BlackSide>(pieces, pawns, sink);
+    }
+    if sink.wants(Family::Passed) {
+        passed::report_structure::<WhiteSide>(pieces, pawns, sink);
+        passed::report_structure::<BlackSide>(pieces, pawns, sink);
+    }
+    if sink.wants(Family::Initiative) {
+        initiative::report_structure(pieces, pawns, sink);
+    }
+}
+
+/// Families that need to know who attacks what, or are reported piece by piece on the way.
+const ON_ATTACKS: [Family; 7] = [
+    Family::Squares,
+    Family::Pieces,
+    Family::King,
+    Family::Threats,
+    Family::Passed,
+    Family::Space,
+    Family::Patterns,
+];
+
+/// The table of contents: every family reports both sides, but for what [`report_structure`]
+/// and [`report_material`] have reported.
+#[inline(always)]
+pub(super) fn report(
+    position: &Position,
+    pieces: &Pieces,
+    pawns: &PawnFacts,
+    phase: i32,
+    sink: &mut impl Sink,
+) -> Frame {
+    if sink.wants(Family::Material) {
+        sink.add(position.turn(), term::tempo(), 1);
+    }
+    if ON_ATTACKS.iter().any(|family| sink.wants(*family)) {
+        report_attacks(position, pieces, pawns, sink);
+    }
+    if sink.wants(Family::Initiative) {
+        initiative::report(pieces, sink);
+    }
+    let mut scale = [Frame::FULL_SCALE; 2];
+    if sink.wants(Family::Endgame) {
+        endgame::report::<WhiteSide>(pieces, position.turn(), sink);
+        endgame::report::<BlackSide>(pieces, position.turn(), sink);
+        scale = endgame::scales(pieces, pawns, position.turn());
+    }
+    if sink.wants(Family::Papers) {
+        papers::report(position, pieces, pawns, sink);
+    }
+    Frame {
+        phase,
+        scale,
+        turn: position.turn(),
+    }
+}
+
+/// The families that need attacks. The pieces come first: they enter what they attack.
+#[inline(always)]
+fn report_attacks(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+    let castles = position.castles();
+    let mut attacks = Attacks::new(position, pieces, pawns);
+    pieces::report::<WhiteSide>(pieces, pawns, castles, &mut attacks, sink);
+    pieces::report::<BlackSide>(pieces, pawns, castles, &mut attacks, sink);
+    if sink.wants(Family::King) {
+        king::report::<WhiteSide>(pieces, pawns, &attacks, sink);
+        king::report::<BlackSide>(pieces, pawns, &attacks, sink);
+        king::report_castling::<WhiteSide>(castles, sink);
+        king::report_castling::<BlackSide>(castles, sink);
+    }
+    if sink.wants(Family::Threats) {
+        threats::report::<WhiteSide>(pieces, &attacks, sink);
+        threats::report::<BlackSide>(pieces, &attacks, sink);
+    }
+    if sink.wants(Family::Passed) {
+        passed::report::<WhiteSide>(pieces, pawns, &attacks, position.turn(), sink);
+        passed::report::<BlackSide>(pieces, pawns, &attacks, position.turn(), sink);
+    }
+    if sink.wants(Family::Space) {
+        space::report::<WhiteSide>(pieces, pawns, &attacks, sink);
+        space::report::<BlackSide>(pieces, pawns, &attacks, sink);
+    }
+    if sink.wants(Family::Patterns) {
+        patterns::report::<WhiteSide>(pieces, &attacks, position.turn(), sink);
+        patterns::report::<BlackSide>(pieces, &attacks, position.turn(), sink);
+    }
+}
