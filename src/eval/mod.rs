@@ -71,11 +71,11 @@ use terms::explain::Explainer;
 use terms::sink::{Recorder, Scorer};
 use terms::{kpk, material, report, report_all};
 
-pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use network::{
     HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
     output_of,
 };
+pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use terms::sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{Packed, Value, Weights};

@@ -8,8 +8,8 @@ use super::board::Pieces;
 use super::material;
 use super::pawns::PawnFacts;
 use super::sink::Scorer;
-use crate::eval::weights::{Packed, Weights};
 use super::{report_material, report_structure};
+use crate::eval::weights::{Packed, Weights};
 
 /// Entries found by a key, the newer in the place of the older.
 pub struct Cache<T, const SLOTS: usize> {

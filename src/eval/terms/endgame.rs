@@ -10,9 +10,9 @@ use super::board::{
     BlackSide, FILE_A, FILE_H, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count,
 };
 use super::kpk;
+use super::list::term;
 use super::pawns::PawnFacts;
 use super::sink::{Frame, Sink};
-use super::list::term;
 
 const DARK_CORNERS: [Square; 2] = [Square::A1, Square::H8];
 const LIGHT_CORNERS: [Square; 2] = [Square::A8, Square::H1];

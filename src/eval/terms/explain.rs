@@ -8,9 +8,9 @@ use std::fmt;
 use serde::Serialize;
 use shakmaty::{Color, File, Rank, Square};
 
-use crate::eval::network::Network;
-use super::sink::{Frame, Sink, Totals, white_score};
 use super::list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
+use super::sink::{Frame, Sink, Totals, white_score};
+use crate::eval::network::Network;
 use crate::eval::weights::{Packed, Weights};
 use crate::position::Position;
 
@@ -225,7 +225,11 @@ pub struct PieceWorth {
 
 impl Explanation {
     /// The same position as a network sees it.
-    pub(in crate::eval) fn judged_by(mut self, network: &Network, position: &Position) -> Explanation {
+    pub(in crate::eval) fn judged_by(
+        mut self,
+        network: &Network,
+        position: &Position,
+    ) -> Explanation {
         self.score = network.evaluate(position);
         let white = |score: i32| if self.white_to_move { score } else { -score };
         let terms_white = std::mem::replace(&mut self.score_white, white(self.score));

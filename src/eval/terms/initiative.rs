@@ -4,9 +4,9 @@
 //! or toward it, never across: `sink::finish` applies them.
 
 use super::board::{BlackSide, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count};
+use super::list::term;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::list::term;
 
 /// What pawns and kings tell.
 #[inline(always)]

@@ -12,9 +12,9 @@ use shakmaty::{Bitboard, Castles, CastlingSide, Role, Square, attacks};
 
 use super::attacks::{Attacks, king_flank};
 use super::board::{FILE_A, Pieces, Side, beside, count, edge_distance};
+use super::list::term;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::list::term;
 
 /// Reports how the king of side `S` stands among the pawns.
 #[inline(always)]

@@ -4,8 +4,8 @@
 use shakmaty::Role;
 
 use super::board::{Pieces, Side, count};
-use super::sink::{Frame, Sink};
 use super::list::term;
+use super::sink::{Frame, Sink};
 
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {

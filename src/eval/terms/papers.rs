@@ -9,10 +9,10 @@ use shakmaty::{Bitboard, Role, attacks};
 use super::board::{
     BlackSide, CENTRE_FILES, Pieces, Side, WhiteSide, beside, count, edge_distance, files_of,
 };
+use super::list::{Term, term};
 use super::moves;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::list::{Term, term};
 use crate::position::Position;
 
 #[inline(never)]

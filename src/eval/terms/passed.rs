@@ -5,9 +5,9 @@ use shakmaty::{Bitboard, Color, Role, Square};
 use super::attacks::Attacks;
 use super::board::{Pieces, Side, beside, count, edge_distance};
 use super::geometry::distance;
+use super::list::term;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::list::term;
 
 /// From this rank on (counted from 0) kings and pieces care about a passed pawn.
 const ADVANCED: usize = 3;

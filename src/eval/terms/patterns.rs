@@ -8,9 +8,9 @@ use shakmaty::{Bitboard, Color, Role, Square, attacks};
 
 use super::attacks::Attacks;
 use super::board::{FILE_A, Pieces, Side, count, east, west};
+use super::list::{Term, term};
 use super::sink::Sink;
 use super::squares::{self, mirror};
-use super::list::{Term, term};
 
 /// A table's accessor.
 type Table = fn(usize) -> Term;

@@ -7,8 +7,8 @@ use shakmaty::{Bitboard, Square};
 
 use super::board::{BlackSide, WhiteSide};
 use super::board::{Pieces, Side, beside, count, files_of};
-use super::sink::Sink;
 use super::list::{Term, term};
+use super::sink::Sink;
 
 /// What other families ask about the pawns, by colour.
 #[derive(Clone, Copy, Default)]

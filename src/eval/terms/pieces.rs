@@ -10,10 +10,10 @@ use shakmaty::{Bitboard, Castles, Role, Square, attacks};
 use super::attacks::Attacks;
 use super::board::{CENTRE_FILES, Pieces, Side, count};
 use super::geometry::{diagonals, distance, straights, way_to_centre};
+use super::list::term;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
 use super::squares;
-use super::list::term;
 
 /// What every piece of a side is measured against.
 struct Ground {

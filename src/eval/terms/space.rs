@@ -6,9 +6,9 @@ use shakmaty::Role;
 
 use super::attacks::Attacks;
 use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
+use super::list::term;
 use super::pawns::PawnFacts;
 use super::sink::Sink;
-use super::list::term;
 
 #[inline(always)]
 pub fn report<S: Side>(

@@ -7,8 +7,8 @@
 use shakmaty::Square;
 
 use super::board::{Pieces, Side};
-use super::sink::Sink;
 use super::list::{Term, term};
+use super::sink::Sink;
 
 /// Reports pawns and king.
 #[inline(always)]

@@ -4,8 +4,8 @@ use shakmaty::{Bitboard, Role, attacks};
 
 use super::attacks::Attacks;
 use super::board::{Pieces, Side, count};
-use super::sink::Sink;
 use super::list::{Term, term};
+use super::sink::Sink;
 
 const OFFICERS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 const VICTIMS: [Role; 5] = [
