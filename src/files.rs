@@ -1,32 +1,67 @@
-//! Files that are never seen half-written: what is new is written beside the old one, made to
-//! last, and then takes its name. Long work is kept in a [`Draft`] until it is whole.
+//! Files that are never seen half-written. A new version is written to a temporary file in the
+//! same folder, flushed to disk, and renamed over the old one. Long work is collected in a
+//! [`Draft`] until it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all.
-pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    write_bytes(path, text.as_bytes())
+use tempfile::Builder;
+
+/// Ending of the temporary files, which begin with a dot. Only a kill leaves one behind.
+const TEMPORARY: &str = ".finch-tmp";
+
+/// Replaces a file completely or not at all, and returns when the new version is on disk.
+pub fn write_atomically(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let folder = folder_of(path);
+    let mut builder = Builder::new();
+    builder.prefix(".").suffix(TEMPORARY);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the umask takes its share.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(contents.as_ref())?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    sync_folder(folder)
 }
 
-/// The same for what is no text.
-pub fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = beside(path, ".tmp");
-    let mut file = File::create(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)
+/// Deletes the temporary files that killed processes left in a folder. Call it only where no
+/// other process writes.
+pub fn remove_temporary(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(TEMPORARY) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
+fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent();
+    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
-/// A text that is written part by part in a file beside the one it is to become. Whoever is killed
-/// on the way finds all whole parts again.
+/// A rename is on disk only once its folder is.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// A text that is collected part by part in a file beside its destination. After a kill, all
+/// complete parts are still there.
 pub struct Draft {
     path: PathBuf,
     file: File,
@@ -34,46 +69,49 @@ pub struct Draft {
     parts: usize,
 }
 
-/// Ends a part; what comes after the last of them was broken off.
+/// Ends a part. Text after the last of these lines is incomplete.
 const END_OF_PART: &str = "# end of part\n";
 
 impl Draft {
-    /// Begins a draft for this file, or goes on with the one that is there. The head tells what the
-    /// work is, in a line: a draft of other work is refused as [`io::ErrorKind::AlreadyExists`].
+    /// Starts a draft for this file, or continues the one that exists. `head` describes the work
+    /// in one line; a draft of other work is refused as [`io::ErrorKind::AlreadyExists`].
     pub fn open(out: &Path, head: &str) -> io::Result<Draft> {
-        let path = beside(out, ".draft");
+        let mut path = out.as_os_str().to_owned();
+        path.push(".draft");
+        let path = PathBuf::from(path);
         let head = format!("# {head}\n");
         let found = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => head.clone(),
             found => found?,
         };
         let Some(rest) = found.strip_prefix(&head) else {
-            let told = format!("{} holds other work: finish or delete it", path.display());
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, told));
+            let reason = format!("{} holds other work: finish or delete it", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         };
-        let whole = rest
+        let complete = rest
             .rfind(END_OF_PART)
             .map_or(0, |mark| mark + END_OF_PART.len());
-        write_whole(&path, &format!("{head}{}", &rest[..whole]))?;
+        let complete = &rest[..complete];
+        write_atomically(&path, format!("{head}{complete}"))?;
         Ok(Draft {
             file: OpenOptions::new().append(true).open(&path)?,
             path,
-            text: rest[..whole].replace(END_OF_PART, ""),
-            parts: rest[..whole].matches(END_OF_PART).count(),
+            text: complete.replace(END_OF_PART, ""),
+            parts: complete.matches(END_OF_PART).count(),
         })
     }
 
-    /// How many parts there are.
+    /// How many parts are complete.
     pub fn parts(&self) -> usize {
         self.parts
     }
 
-    /// All of them.
+    /// The text of all complete parts.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Adds a part of whole lines.
+    /// Adds a part, made of complete lines.
     pub fn add(&mut self, part: &str) -> io::Result<()> {
         self.file
             .write_all(format!("{part}{END_OF_PART}").as_bytes())?;
@@ -83,7 +121,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The work is done and its file written.
+    /// Deletes the draft: the work is complete and its file written.
     pub fn discard(self) -> io::Result<()> {
         fs::remove_file(self.path)
     }
@@ -97,14 +135,39 @@ mod tests {
     fn the_old_file_is_replaced_and_nothing_is_left_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        write_whole(&path, "old").unwrap();
-        write_whole(&path, "new").unwrap();
+        write_atomically(&path, "old").unwrap();
+        write_atomically(&path, "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        // A folder under the file's name: the rename fails, and the temporary file goes.
+        fs::create_dir_all(folder.path().join("taken/full")).unwrap();
+        assert!(write_atomically(&folder.path().join("taken"), "new").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_has_the_usual_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let [atomic, plain] = ["atomic", "plain"].map(|name| folder.path().join(name));
+        write_atomically(&atomic, "").unwrap();
+        fs::write(&plain, "").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&atomic), mode(&plain));
+    }
+
+    #[test]
+    fn temporary_files_of_a_killed_process_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".a1b2c3.finch-tmp"), "half").unwrap();
+        fs::write(folder.path().join("kept"), "whole").unwrap();
+        remove_temporary(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn a_draft_keeps_whole_parts_and_refuses_other_work() {
+    fn a_draft_keeps_complete_parts_and_refuses_other_work() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
         let mut draft = Draft::open(&out, "counting").unwrap();

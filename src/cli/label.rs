@@ -20,7 +20,7 @@ use crate::data::{
     Source, collect, fields, is_quiet, without,
 };
 use crate::eval::Weights;
-use crate::files::write_whole;
+use crate::files::write_atomically;
 use crate::play::Pace;
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
@@ -270,7 +270,7 @@ impl Arguments {
         );
         let sources: Vec<_> = files.iter().map(Source::file).collect();
         let merged = data::merge(&sources, &given)?;
-        write_whole(&self.out, &merged.text)
+        write_atomically(&self.out, &merged.text)
             .with_context(|| format!("writing {}", self.out.display()))?;
         for share in &merged.shares {
             println!(

@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 
 use super::Choice;
 use crate::eval::Weights;
-use crate::files::write_whole;
+use crate::files::write_atomically;
 use crate::play::opening_maker::{Wanted, make};
 
 #[derive(Args)]
@@ -77,5 +77,5 @@ fn write(path: &Path, openings: &[String]) -> std::io::Result<()> {
         format!("{}\n", position.join(" "))
     };
     let text: String = openings.iter().map(line).collect();
-    write_whole(path, &text)
+    write_atomically(path, &text)
 }

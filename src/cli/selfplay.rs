@@ -16,7 +16,7 @@ use crate::data::{
     PackedWriter, Selection, SelfPlay, Source, fields, mentors_game, own_game, probed_games,
 };
 use crate::eval::Weights;
-use crate::files::{Draft, write_whole};
+use crate::files::{Draft, write_atomically};
 use crate::play::Pace;
 
 #[derive(Args)]
@@ -197,7 +197,7 @@ impl Arguments {
         }
         let lines = draft.text().split_inclusive('\n').take(self.positions);
         let text = header.to_owned() + &lines.collect::<String>();
-        write_whole(&self.out, &text).with_context(writing)?;
+        write_atomically(&self.out, &text).with_context(writing)?;
         draft.discard().with_context(writing)
     }
 }

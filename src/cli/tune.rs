@@ -137,7 +137,7 @@ impl Arguments {
         }
         if self.runs > 1 {
             let table = run::table(&summaries, preset.reference(), &preset.fitness);
-            run::write_whole(&base.join("table.txt"), &table)?;
+            run::write_atomically(&base.join("table.txt"), &table)?;
             print!("{table}");
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Arguments {
         println!("report: {}", folder.path().join("report.html").display());
         if self.install {
             let place = super::installed_weights().context("no place beside the program")?;
-            run::write_whole(&place, &outcome.best.to_toml())?;
+            run::write_atomically(&place, &outcome.best.to_toml())?;
             println!("installed: {}", place.display());
         } else if !outcome.interrupted {
             println!("play with them: finch --weights {}", best.display());
@@ -248,7 +248,7 @@ fn close(
     };
     let text: String = closings.into_iter().map(line).collect();
     print!("{text}");
-    run::write_whole(&folder.path().join("closing.txt"), &text)?;
+    run::write_atomically(&folder.path().join("closing.txt"), &text)?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::epd::fields;
 use super::mentor::{Asked, Mentor, MentorError};
-use crate::files::write_whole;
+use crate::files::write_atomically;
 use crate::position::Position;
 
 /// A mentor that has had so many positions in a row without an answer will have no more.
@@ -69,7 +69,7 @@ impl LabelFile {
         };
         let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
         match whole.lines().next() {
-            None => write_whole(path, &format!("{header}\n")),
+            None => write_atomically(path, &format!("{header}\n")),
             Some(found) if found.starts_with("# mentor") && found != header => {
                 return Err(LabelError::OtherMentor {
                     file: path.to_owned(),
@@ -77,7 +77,7 @@ impl LabelFile {
                     wanted: header,
                 });
             }
-            Some(_) if whole.len() < text.len() => write_whole(path, whole),
+            Some(_) if whole.len() < text.len() => write_atomically(path, whole),
             Some(_) => Ok(()),
         }
         .map_err(|error| failed(path, &error))?;

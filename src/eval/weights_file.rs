@@ -30,7 +30,7 @@ use toml::de::{DeArray, DeString, DeTable, DeValue};
 use super::network::Network;
 use super::terms::{Family, TERMS, Term, TermInfo};
 use super::weights::{Value, Weights};
-use crate::files::write_whole;
+use crate::files::write_atomically;
 
 /// Why a weights file is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -174,7 +174,7 @@ impl Weights {
 
     /// Writes the file whole or not at all.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        write_whole(path, &self.to_toml())
+        write_atomically(path, &self.to_toml())
     }
 }
 

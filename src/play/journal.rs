@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::pgn::{GameTags, read_tags};
 use super::player::FaultKind;
 use super::standings::Finished;
-use crate::files::write_whole;
+use crate::files::write_atomically;
 
 pub const MATCH_TAG: &str = "Match";
 pub const GAME_TAG: &str = "Game";
@@ -69,7 +69,7 @@ impl Journal {
             return Err(JournalError::OtherMatch(path.to_owned()));
         }
         let text: String = entries.iter().map(|entry| entry.text.as_str()).collect();
-        write_whole(path, &text).map_err(io)?;
+        write_atomically(path, &text).map_err(io)?;
         let finished = entries
             .iter()
             .map(|entry| (entry.number, entry.finished))
@@ -93,7 +93,7 @@ impl Journal {
         entries.sort_by_key(|entry| entry.number);
         let kept = entries.iter().filter(|entry| entry.number < end);
         let text: String = kept.map(|entry| entry.text.as_str()).collect();
-        write_whole(&self.path, &text).map_err(|error| failed(&self.path, error))
+        write_atomically(&self.path, &text).map_err(|error| failed(&self.path, error))
     }
 }
 

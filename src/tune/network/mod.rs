@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{PackedFile, PackedLabel};
 use crate::eval::{Weights, ZONES};
-use crate::files::{write_bytes, write_whole};
+use crate::files::write_atomically;
 use crate::random::scatter;
 use crate::tune::run::RunError;
 use model::{COMMON, Example, Look, Model, WEIGHTS};
@@ -107,7 +107,7 @@ impl Course {
             }
             Ok(_) => course.restore().map_err(|error| fail(CHECKPOINT, error))?,
             Err(_) => {
-                write_whole(&folder.join(CONFIG), &text)
+                write_atomically(&folder.join(CONFIG), &text)
                     .map_err(|error| fail(CONFIG, error.to_string()))?;
             }
         }
@@ -348,13 +348,13 @@ impl Course {
             seconds,
         } = generation;
         let row = format!("{number},{labels},{training:.6},{validation:.6},{seconds:.1}\n");
-        write_whole(&journal, &(kept + &row))?;
+        write_atomically(&journal, &(kept + &row))?;
         let weights = self.weights();
         if let Some(network) = &weights.network {
-            write_bytes(&self.folder.join(NETWORK), &network.to_bytes())?;
+            write_atomically(&self.folder.join(NETWORK), &network.to_bytes())?;
         }
-        write_whole(&self.folder.join("best.toml"), &weights.to_toml())?;
-        write_bytes(&self.folder.join(CHECKPOINT), &self.checkpoint())
+        write_atomically(&self.folder.join("best.toml"), &weights.to_toml())?;
+        write_atomically(&self.folder.join(CHECKPOINT), &self.checkpoint())
     }
 
     /// What a checkpoint consists of, in its order.

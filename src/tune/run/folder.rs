@@ -112,7 +112,7 @@ impl Folder {
     }
 
     pub fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
-        write_whole(&self.path.join(name), text)
+        write_atomically(&self.path.join(name), text)
     }
 
     /// Adds to a file that grows by lines.
@@ -133,8 +133,8 @@ impl Folder {
 }
 
 /// Writes a file so that it is never seen half-written.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), RunError> {
-    files::write_whole(path, text).map_err(|error| failed(path, &error))
+pub fn write_atomically(path: &Path, text: &str) -> Result<(), RunError> {
+    files::write_atomically(path, text).map_err(|error| failed(path, &error))
 }
 
 fn failed(path: &Path, error: &io::Error) -> RunError {

@@ -28,7 +28,7 @@ use crate::tune::genome::Genome;
 use checkpoint::Checkpoint;
 
 pub use closing::{Closing, closing_matches};
-pub use folder::{Folder, write_whole};
+pub use folder::{Folder, write_atomically};
 pub use journal::{GeneFigures, Journal, Row};
 pub use table::{Summary, averages, beside, table};
 pub use workshop::{Workshop, built_in_games, built_in_labels};
