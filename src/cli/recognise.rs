@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::filters::Filters;
-use crate::data::{self, GameRecord, Selection, Source};
+use crate::data::{self, PgnGame, Selection, Source};
 use crate::eval::Weights;
 use crate::tune::fitness::Quiescence;
 use crate::tune::recognition::{
@@ -101,7 +101,7 @@ impl Arguments {
         files: &[PathBuf],
         clones: &[Likeness],
         known_only: bool,
-    ) -> Result<(Vec<GameRecord>, Vec<Witness>)> {
+    ) -> Result<(Vec<PgnGame>, Vec<Witness>)> {
         let selection = Selection {
             skip_moves: self.skip_moves,
             first_moves: self.first_moves,
@@ -121,7 +121,7 @@ impl Arguments {
 
 fn line(
     side: &Witness,
-    games: &[GameRecord],
+    games: &[PgnGame],
     clones: &[Likeness],
     calibration: &Calibration,
 ) -> String {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::Choice;
 use crate::data::{
-    self, GameRecord, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedLabel,
+    self, PgnGame, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedLabel,
     PackedWriter, Selection, SelfPlay, Source, fields, mentors_game, own_game, probed_games,
 };
 use crate::eval::Weights;
@@ -159,7 +159,7 @@ impl Arguments {
     }
 
     /// The games to follow, if there are any.
-    fn other_games(&self) -> Result<Option<Vec<GameRecord>>> {
+    fn other_games(&self) -> Result<Option<Vec<PgnGame>>> {
         if self.games.is_empty() {
             return Ok(None);
         }

@@ -39,7 +39,7 @@ pub use labels::{Label, Labels, collect_labels};
 pub use mentor::{Asked, Mentor, MentorError, MentorPlan, PATIENCE};
 pub use merge::{COMMON_SCALE, Merged, Share, merge, win_chance};
 pub use packed::{PackedFile, PackedLabel, PackedWriter};
-pub use pgn::GameRecord;
+pub use pgn::PgnGame;
 pub use quiet::is_quiet;
 pub use sample::{Collection, Tally};
 pub use selection::{Date, Outcomes, Selection, Side};
@@ -93,7 +93,7 @@ pub fn collect(sources: &[Source], selection: &Selection) -> Result<Collection, 
 pub fn games(
     sources: &[Source],
     selection: &Selection,
-) -> Result<(Vec<GameRecord>, Tally), DataError> {
+) -> Result<(Vec<PgnGame>, Tally), DataError> {
     let mut tally = Tally::default();
     let mut games = Vec::new();
     let is_full = |read: usize| selection.max_games > 0 && read >= selection.max_games;
@@ -101,17 +101,17 @@ pub fn games(
         if is_full(tally.games) {
             break;
         }
-        pgn::each_game(source, selection, |heard| {
-            tally.games += usize::from(!matches!(heard, pgn::Heard::Nothing));
-            match heard {
-                pgn::Heard::Game(game) => games.push(*game),
-                pgn::Heard::Bad(reason) => {
+        pgn::each_game(source, selection, |item| {
+            tally.games += usize::from(!matches!(item, pgn::PgnItem::Empty));
+            match item {
+                pgn::PgnItem::Game(game) => games.push(*game),
+                pgn::PgnItem::Bad(reason) => {
                     tally.skip_bad(|| format!("{}: {reason}", source.name()));
                 }
-                pgn::Heard::Unwanted(reason) => {
+                pgn::PgnItem::Filtered(reason) => {
                     *tally.unwanted.entry(reason).or_default() += 1;
                 }
-                pgn::Heard::Nothing => {}
+                pgn::PgnItem::Empty => {}
             }
             !is_full(tally.games)
         })?;

@@ -1,6 +1,6 @@
-//! Games in PGN. The reader takes in whatever the standard allows; legality is checked here,
-//! move by move, and a game that breaks off in nonsense is dropped whole: where a score sheet
-//! is wrong once, the moves before may be wrong too.
+//! Games in PGN. The parser accepts whatever the standard allows; legality is checked here, move
+//! by move. A game with an illegal move is dropped whole: where a score sheet is wrong once, the
+//! moves before may be wrong too.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -18,10 +18,10 @@ const TAG_LINE_LIMIT: usize = 1 << 14;
 /// No game of chess is longer; what claims to be is not one.
 const PLY_LIMIT: usize = 12_000;
 
-/// A game that was read and found legal.
+/// A legal game as a PGN file records it.
 #[derive(Clone, Debug)]
-pub struct GameRecord {
-    /// White's name and Black's, as `Color` counts them.
+pub struct PgnGame {
+    /// The players' names, indexed by `Color` (Black first).
     pub names: [String; 2],
     pub ratings: [Option<u32>; 2],
     pub date: Date,
@@ -34,9 +34,9 @@ pub struct GameRecord {
 const BLACK: usize = 0;
 const WHITE: usize = 1;
 
-impl Default for GameRecord {
-    fn default() -> GameRecord {
-        GameRecord {
+impl Default for PgnGame {
+    fn default() -> PgnGame {
+        PgnGame {
             names: Default::default(),
             ratings: [None; 2],
             date: Date::default(),
@@ -52,77 +52,78 @@ pub fn read(source: &Source, sampler: &mut Sampler<'_>) -> Result<(), DataError>
     if sampler.is_full() {
         return Ok(());
     }
-    each_game(source, sampler.selection(), |heard| {
-        match heard {
-            Heard::Game(game) => sampler.take_game(&game),
-            Heard::Bad(reason) => sampler.skip_bad(|| format!("{}: {reason}", source.name())),
-            Heard::Unwanted(reason) => sampler.skip_unwanted(reason),
-            Heard::Nothing => {}
+    each_game(source, sampler.selection(), |item| {
+        match item {
+            PgnItem::Game(game) => sampler.take_game(&game),
+            PgnItem::Bad(reason) => sampler.skip_bad(|| format!("{}: {reason}", source.name())),
+            PgnItem::Filtered(reason) => sampler.skip_unwanted(reason),
+            PgnItem::Empty => {}
         }
         !sampler.is_full()
     })
 }
 
-/// Tells everything a source holds, for as long as the answer is to go on.
+/// Passes everything a source holds to `visit` until that returns false.
 pub fn each_game(
     source: &Source,
     selection: &Selection,
-    mut tell: impl FnMut(Heard) -> bool,
+    mut visit: impl FnMut(PgnItem) -> bool,
 ) -> Result<(), DataError> {
     let mut reader = Reader::build(source.open()?)
         .set_supported_tag_line_length(TAG_LINE_LIMIT)
         .finish();
     loop {
-        let goes_on = match reader.read_game(&mut Listener { selection }) {
-            Ok(Some(heard)) => tell(heard),
+        let proceed = match reader.read_game(&mut GameVisitor { selection }) {
+            Ok(Some(item)) => visit(item),
             Ok(None) => false,
-            // The parser's own complaints end the file, but not what was read before.
+            // A syntax error ends the file; the games before it count.
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                tell(Heard::Bad(format!("{error}; the rest is not read")));
+                visit(PgnItem::Bad(format!("{error}; the rest is not read")));
                 false
             }
             Err(error) => return Err(unreadable(source.path(), &error)),
         };
-        if !goes_on {
+        if !proceed {
             return Ok(());
         }
     }
 }
 
-pub enum Heard {
-    Game(Box<GameRecord>),
-    Unwanted(&'static str),
+/// What the reader finds in a PGN file.
+pub enum PgnItem {
+    Game(Box<PgnGame>),
+    Filtered(&'static str),
     Bad(String),
-    /// Stray text between games.
-    Nothing,
+    /// Text between games.
+    Empty,
 }
 
-struct Listener<'a> {
+struct GameVisitor<'a> {
     selection: &'a Selection,
 }
 
 #[derive(Default)]
 struct Tags {
-    record: GameRecord,
+    record: PgnGame,
     fen: Option<String>,
     variant: Option<String>,
 }
 
 struct Movetext {
-    record: Box<GameRecord>,
+    record: Box<PgnGame>,
     current: Chess,
 }
 
-impl Visitor for Listener<'_> {
+impl Visitor for GameVisitor<'_> {
     type Tags = Tags;
     type Movetext = Movetext;
-    type Output = Heard;
+    type Output = PgnItem;
 
-    fn begin_tags(&mut self) -> ControlFlow<Heard, Tags> {
+    fn begin_tags(&mut self) -> ControlFlow<PgnItem, Tags> {
         ControlFlow::Continue(Tags::default())
     }
 
-    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Heard> {
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<PgnItem> {
         let text = || value.decode_utf8_lossy().into_owned();
         let record = &mut tags.record;
         match name {
@@ -141,14 +142,14 @@ impl Visitor for Listener<'_> {
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Heard, Movetext> {
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<PgnItem, Movetext> {
         let mut record = tags.record;
         if let Some(reason) = self.selection.rejects(&record) {
-            return ControlFlow::Break(Heard::Unwanted(reason));
+            return ControlFlow::Break(PgnItem::Filtered(reason));
         }
         match start(tags.fen.as_deref(), tags.variant.as_deref()) {
             Ok(start) => record.start = start,
-            Err(reason) => return ControlFlow::Break(Heard::Bad(reason)),
+            Err(reason) => return ControlFlow::Break(PgnItem::Bad(reason)),
         }
         ControlFlow::Continue(Movetext {
             current: record.start.clone(),
@@ -156,36 +157,36 @@ impl Visitor for Listener<'_> {
         })
     }
 
-    fn san(&mut self, movetext: &mut Movetext, written: SanPlus) -> ControlFlow<Heard> {
+    fn san(&mut self, movetext: &mut Movetext, written: SanPlus) -> ControlFlow<PgnItem> {
         let moves = &mut movetext.record.moves;
         let Ok(played) = written.san.to_move(&movetext.current) else {
             let number = 1 + moves.len() / 2;
-            return ControlFlow::Break(Heard::Bad(format!("illegal move {number} {written}")));
+            return ControlFlow::Break(PgnItem::Bad(format!("illegal move {number} {written}")));
         };
         if moves.len() >= PLY_LIMIT {
-            return ControlFlow::Break(Heard::Bad(format!("over {PLY_LIMIT} plies")));
+            return ControlFlow::Break(PgnItem::Bad(format!("over {PLY_LIMIT} plies")));
         }
         moves.push(played);
         movetext.current.play_unchecked(played);
         ControlFlow::Continue(())
     }
 
-    fn begin_variation(&mut self, _: &mut Movetext) -> ControlFlow<Heard, Skip> {
+    fn begin_variation(&mut self, _: &mut Movetext) -> ControlFlow<PgnItem, Skip> {
         ControlFlow::Continue(Skip(true))
     }
 
-    fn outcome(&mut self, movetext: &mut Movetext, outcome: Outcome) -> ControlFlow<Heard> {
+    fn outcome(&mut self, movetext: &mut Movetext, outcome: Outcome) -> ControlFlow<PgnItem> {
         if movetext.record.outcome == Outcome::Unknown {
             movetext.record.outcome = outcome;
         }
         ControlFlow::Continue(())
     }
 
-    fn end_game(&mut self, movetext: Movetext) -> Heard {
+    fn end_game(&mut self, movetext: Movetext) -> PgnItem {
         if movetext.record.moves.is_empty() {
-            return Heard::Nothing;
+            return PgnItem::Empty;
         }
-        Heard::Game(movetext.record)
+        PgnItem::Game(movetext.record)
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 use shakmaty::{Move, Outcome};
 
-use super::pgn::GameRecord;
+use super::pgn::PgnGame;
 use super::selection::Selection;
 use super::{Case, DataError};
 use crate::position::{Position, movegen};
@@ -170,7 +170,7 @@ impl<'a> Sampler<'a> {
         *self.tally.unwanted.entry(reason).or_default() += 1;
     }
 
-    pub fn take_game(&mut self, game: &GameRecord) {
+    pub fn take_game(&mut self, game: &PgnGame) {
         let number = self.tally.games as u64;
         self.tally.games += 1;
         let chosen = self.chosen_plies(game, number);
@@ -194,7 +194,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// The plies to take from a game when it may give only a few.
-    fn chosen_plies(&self, game: &GameRecord, number: u64) -> Option<Vec<usize>> {
+    fn chosen_plies(&self, game: &PgnGame, number: u64) -> Option<Vec<usize>> {
         if self.selection.per_game == 0 {
             return None;
         }

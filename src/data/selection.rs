@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, KnownOutcome, Outcome};
 
-use super::pgn::GameRecord;
+use super::pgn::PgnGame;
 
 /// Filters and limits, as the table `[data]` of a preset has them. A limit of 0 is no limit.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -114,7 +114,7 @@ impl Date {
 
 impl Selection {
     /// Why a game does not count, if it does not.
-    pub fn rejects(&self, game: &GameRecord) -> Option<&'static str> {
+    pub fn rejects(&self, game: &PgnGame) -> Option<&'static str> {
         let rating = game.ratings.iter().min().copied().flatten();
         if self.min_rating > 0 && rating.is_none_or(|rating| rating < self.min_rating) {
             return Some("rating too low or unknown");
@@ -145,7 +145,7 @@ impl Selection {
     }
 
     /// Whether the moves of `color` count in this game.
-    pub fn wants_side(&self, game: &GameRecord, color: Color) -> bool {
+    pub fn wants_side(&self, game: &PgnGame, color: Color) -> bool {
         let side = match self.side {
             Side::Both => true,
             Side::White => color.is_white(),
@@ -157,14 +157,14 @@ impl Selection {
     }
 
     /// Whether `color` is one to look at, and who sits opposite is strong enough.
-    fn opponent_fits(&self, game: &GameRecord, color: Color) -> bool {
+    fn opponent_fits(&self, game: &PgnGame, color: Color) -> bool {
         let rating = game.ratings[color.other() as usize];
         self.min_opponent == 0
             || self.is_player(game, color)
                 && rating.is_some_and(|rating| rating >= self.min_opponent)
     }
 
-    fn is_player(&self, game: &GameRecord, color: Color) -> bool {
+    fn is_player(&self, game: &PgnGame, color: Color) -> bool {
         let name = game.names[color as usize].to_lowercase();
         name.contains(&self.player.to_lowercase())
     }

@@ -15,7 +15,7 @@ use shakmaty::Move;
 
 use super::epd::fields;
 use super::mentor::Mentor;
-use super::pgn::GameRecord;
+use super::pgn::PgnGame;
 use crate::eval::Weights;
 use crate::position::movegen::Stage;
 use crate::position::{Game, Position, movegen, see_at_least};
@@ -71,7 +71,7 @@ pub fn mentors_game(play: &SelfPlay, number: u64, mentor: &mut Mentor) -> Vec<Ju
 pub fn probed_games(
     play: &SelfPlay,
     numbers: Range<u64>,
-    others: Option<&[GameRecord]>,
+    others: Option<&[PgnGame]>,
     weights: &Arc<Weights>,
     mentor: &mut Mentor,
 ) -> Vec<(u64, Judged)> {
@@ -141,7 +141,7 @@ fn questions_of(
 }
 
 /// What to ask about somebody's game.
-fn questions_of_others(play: &SelfPlay, number: u64, game: &GameRecord) -> Vec<Question> {
+fn questions_of_others(play: &SelfPlay, number: u64, game: &PgnGame) -> Vec<Question> {
     let mut random = stream(play.seed, Purpose::Game, number, 0);
     let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
     let mut position = Position::from_chess(game.start.clone());

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use shakmaty::Color;
 
 use super::fitness::{Quiescence, Searched, likelihood};
-use crate::data::{GameRecord, Selection};
+use crate::data::{PgnGame, Selection};
 use crate::eval::Weights;
 use crate::position::{Position, movegen};
 
@@ -54,7 +54,7 @@ pub struct Witness {
 /// Hears both sides of every game as far as the selection wants them, or only those whose players
 /// are known.
 pub fn witnesses(
-    games: &[GameRecord],
+    games: &[PgnGame],
     clones: &[Likeness],
     manner: Manner,
     selection: &Selection,
@@ -87,7 +87,7 @@ pub fn witnesses(
 impl Witness {
     fn listen(
         &mut self,
-        game: &GameRecord,
+        game: &PgnGame,
         clones: &[Likeness],
         manner: Manner,
         selection: &Selection,
