@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::Choice;
 use crate::data::{
-    self, PgnGame, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedLabel,
-    PackedWriter, Selection, SelfPlay, Source, fields, mentors_game, own_game, probed_games,
+    self, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedLabel, PackedWriter, PgnGame,
+    Selection, SelfPlay, Source, fields, mentors_game, own_game, probed_games,
 };
 use crate::eval::Weights;
 use crate::files::{Draft, write_atomically};
