@@ -26,7 +26,7 @@ use std::sync::Arc;
 use anyhow::ensure;
 use clap::{Args, Parser, Subcommand};
 
-use crate::eval::Weights;
+use crate::eval::{self as evaluation, Weights};
 use crate::uci;
 
 /// A UCI chess engine that evolves its own evaluation.
@@ -114,7 +114,7 @@ impl Arguments {
         };
         let weights = Arc::new(match after.or(before) {
             Some(path) => Weights::load(&path)?,
-            None => installed(),
+            None => playing_weights(),
         });
         match command {
             Command::Uci(_) => uci::run(weights),
@@ -137,19 +137,11 @@ impl Arguments {
     }
 }
 
-/// Where `finch tune --install` puts weights: beside the program.
-fn installed_weights() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    Some(program.with_file_name("finch-weights.toml"))
-}
-
-/// The installed weights; those built in if there are none or they cannot be read.
-fn installed() -> Weights {
-    let Some(path) = installed_weights().filter(|path| path.exists()) else {
-        return Weights::default();
-    };
-    Weights::load(&path).unwrap_or_else(|error| {
-        eprintln!("finch: {error}; going on with the weights built in");
-        Weights::default()
-    })
+/// The weights the program plays with; unusable installed ones are named on standard error.
+fn playing_weights() -> Weights {
+    let (weights, error) = evaluation::playing_weights();
+    if let Some(error) = error {
+        eprintln!("finch: {error}; playing with the built-in weights");
+    }
+    weights
 }

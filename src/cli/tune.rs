@@ -206,9 +206,8 @@ impl Arguments {
         println!("weights: {}", best.display());
         println!("report: {}", folder.path().join("report.html").display());
         if self.install {
-            let place = super::installed_weights().context("no place beside the program")?;
-            run::write_atomically(&place, &outcome.best.to_toml())?;
-            println!("installed: {}", place.display());
+            let path = crate::eval::install(&outcome.best).context("--install")?;
+            println!("installed: {}", path.display());
         } else if !outcome.interrupted {
             println!("play with them: finch --weights {}", best.display());
         }

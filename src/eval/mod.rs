@@ -10,6 +10,7 @@
 //!   readings and the one function that blends phases and scales endings, one file per family
 //!   reports its terms
 //! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
+//! - `installed.rs`: the weights file beside the program, which replaces the built-in weights
 //! - `network.rs`: another judge altogether, with weights that nobody can read
 //!
 //! # Adding a term takes three lines
@@ -54,6 +55,7 @@
 //! and a paper's six weights make an evaluator that knows nothing else; endings are scaled only
 //! when the endgame family weighs something.
 
+mod installed;
 mod network;
 mod terms;
 mod weights;
@@ -71,6 +73,7 @@ use terms::explain::Explainer;
 use terms::sink::{Recorder, Scorer};
 use terms::{kpk, material, report, report_all};
 
+pub use installed::{install, installed_path, installed_weights, playing_weights, uninstall};
 pub use network::{
     HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
     output_of,

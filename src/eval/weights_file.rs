@@ -172,9 +172,19 @@ impl Weights {
         text.push_str("]\n");
     }
 
-    /// Writes the file whole or not at all.
+    /// Writes the file, and beside it the network it names: `best.toml` has `best.net`. The
+    /// network comes first, so that the file never names one that is missing.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        write_atomically(path, &self.to_toml())
+        let Some(network) = &self.network else {
+            return write_atomically(path, self.to_toml());
+        };
+        let beside = path.with_extension("net");
+        write_atomically(&beside, network.to_bytes())?;
+        let mut named = self.clone();
+        if let (Some(network), Some(name)) = (&mut named.network, beside.file_name()) {
+            network.file = name.to_string_lossy().into_owned();
+        }
+        write_atomically(path, named.to_toml())
     }
 }
 
