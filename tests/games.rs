@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::tune::{Desk, assert_refused, assert_success, timed};
 use finch::eval::Weights;
-use finch::play::game::Verdict::{self, Draw, Loss, Win};
+use finch::play::game::PlayerResult::{self, Draw, Loss, Win};
 use finch::random::{Purpose, stream};
 use finch::tune::genome::Genome;
 use finch::tune::methods::{
@@ -48,7 +48,7 @@ fn three() -> Vec<Individual> {
 }
 
 /// The farthest any gene lies from a value, over many repetitions of a match.
-fn farthest(verdicts: [Verdict; 2], place: usize, from: f64) -> f64 {
+fn farthest(verdicts: [PlayerResult; 2], place: usize, from: f64) -> f64 {
     let (settings, genome) = kendall();
     let distances = (0..400).flat_map(|number| {
         let mut population = three();
@@ -96,7 +96,7 @@ fn nasreddine_clones_only_who_won_more_games() {
         tie: Tie::Keep,
         ..settings.clone()
     };
-    let after = |settings: &DynamicBoundarySettings, verdicts: [Verdict; 2]| {
+    let after = |settings: &DynamicBoundarySettings, verdicts: [PlayerResult; 2]| {
         let mut population = start.clone();
         settings.settle([0, 1], &mut population, verdicts, &genome, &mut chance(7));
         population

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use finch::eval::Weights;
 use finch::play::openings::{embedded, load, shuffle};
-use finch::play::{Encounter, GameResult, Pace, encounters};
+use finch::play::{Encounter, GameLimits, GameResult, encounters};
 use tempfile::TempDir;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
@@ -258,7 +258,7 @@ fn share_of_points(first: Weights, second: Weights, pairs: usize) -> f64 {
             opening: number / 2,
         })
         .collect();
-    let results = encounters(&players, &embedded(), &games, Pace::depth(2), 2).unwrap();
+    let results = encounters(&players, &embedded(), &games, GameLimits::depth(2), 2).unwrap();
     let points = games
         .iter()
         .zip(&results)

@@ -1,9 +1,9 @@
 //! Statistics against values worked by hand, values other programs print, and published tables.
 
 use finch::play::GameResult;
-use finch::play::ratings::{PlayedGame, RatingError, Ratings, Settings, rate};
-use finch::play::score::{NORMALIZED_UNIT, Score, elo, expected_score};
-use finch::play::sprt::{Decision, Model, Sprt};
+use finch::play::match_score::{MatchScore, NORMALIZED_UNIT, elo, expected_score};
+use finch::play::ratings::{PlayedGame, RatingError, RatingSettings, Ratings, rate};
+use finch::play::sprt::{EloModel, Sprt, SprtDecision};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -14,13 +14,20 @@ fn close(value: f64, expected: f64, tolerance: f64) {
     );
 }
 
-fn of_pairs(losses: u64, worse: u64, traded: u64, drawn: u64, better: u64, wins: u64) -> Score {
-    Score {
+fn of_pairs(
+    losses: u64,
+    worse: u64,
+    traded: u64,
+    drawn: u64,
+    better: u64,
+    wins: u64,
+) -> MatchScore {
+    MatchScore {
         wins: 2 * wins + better + traded,
         losses: 2 * losses + worse + traded,
         draws: 2 * drawn + better + worse,
         pairs: [losses, worse, traded + drawn, better, wins],
-        traded_wins: traded,
+        win_loss_pairs: traded,
     }
 }
 
@@ -34,7 +41,7 @@ fn elo_and_expected_score_are_inverse() {
 /// Three wins and a loss: mean 3/4, variance 3/16, so the mean is known to 1.96 * sqrt(3) / 8.
 #[test]
 fn a_small_match_worked_by_hand() {
-    let score = Score::of_games(3, 0, 1);
+    let score = MatchScore::of_games(3, 0, 1);
     close(score.elo().value, 190.848_501_9, 1e-6);
     let edge = 0.25 / (3f64.sqrt() / 4.0);
     close(score.normalized_elo().value, edge * NORMALIZED_UNIT, 1e-9);
@@ -44,16 +51,16 @@ fn a_small_match_worked_by_hand() {
         1e-3,
     );
     // 0.25 lies 1.1547 standard errors (sqrt(3)/8) above one half.
-    close(score.superiority(), 0.875_9, 1e-4);
+    close(score.los(), 0.875_9, 1e-4);
 }
 
 #[test]
 fn games_one_by_one_give_what_fastchess_prints() {
-    let score = Score::of_games(76, 123, 89);
+    let score = MatchScore::of_games(76, 123, 89);
     close(score.normalized_elo().value, -20.76, 0.01);
     close(score.normalized_elo().error, 40.13, 0.01);
-    close(score.superiority(), 0.1553, 5e-5);
-    let score = Score::of_games(136, 111, 96);
+    close(score.los(), 0.1553, 5e-5);
+    let score = MatchScore::of_games(136, 111, 96);
     close(score.elo().value, 40.70, 0.01);
     close(score.elo().error, 30.43, 0.01);
     close(score.normalized_elo().value, 49.77, 0.01);
@@ -69,7 +76,7 @@ fn pairs_give_what_fastchess_prints() {
     let score = of_pairs(332, 433, 457, 41, 333, 334);
     close(score.elo().value, -8.64, 0.01);
     close(score.elo().error, 10.33, 0.01);
-    close(score.superiority(), 0.0505, 5e-5);
+    close(score.los(), 0.0505, 5e-5);
 }
 
 #[test]
@@ -78,10 +85,10 @@ fn equal_copies_that_mirror_each_other_have_no_edge_and_no_error() {
     assert_eq!(score.elo().value, 0.0);
     assert_eq!(score.elo().error, 0.0);
     assert_eq!(score.normalized_elo().value, 0.0);
-    assert_eq!(score.superiority(), 0.5);
+    assert_eq!(score.los(), 0.5);
 }
 
-fn sprt(elo0: f64, elo1: f64, model: Model) -> Sprt {
+fn sprt(elo0: f64, elo1: f64, model: EloModel) -> Sprt {
     Sprt {
         elo0,
         elo1,
@@ -92,27 +99,27 @@ fn sprt(elo0: f64, elo1: f64, model: Model) -> Sprt {
 
 #[test]
 fn log_likelihood_ratios_are_those_of_fastchess() {
-    let normalized = |elo0, elo1| sprt(elo0, elo1, Model::Normalized);
-    let logistic = |elo0, elo1| sprt(elo0, elo1, Model::Logistic);
+    let normalized = |elo0, elo1| sprt(elo0, elo1, EloModel::Normalized);
+    let logistic = |elo0, elo1| sprt(elo0, elo1, EloModel::Logistic);
     for (test, score, expected) in [
         (
             normalized(0.0, 2.0),
-            Score::of_games(36433, 68692, 36027),
+            MatchScore::of_games(36433, 68692, 36027),
             0.92,
         ),
         (
             normalized(-1.75, 0.25),
-            Score::of_games(10871, 20431, 10650),
+            MatchScore::of_games(10871, 20431, 10650),
             2.30,
         ),
         (
             logistic(0.5, 2.5),
-            Score::of_games(21404, 40708, 21184),
+            MatchScore::of_games(21404, 40708, 21184),
             -1.57,
         ),
         (
             logistic(0.0, 2.0),
-            Score::of_games(57433, 106593, 57030),
+            MatchScore::of_games(57433, 106593, 57030),
             -2.59,
         ),
         (
@@ -136,15 +143,11 @@ fn log_likelihood_ratios_are_those_of_fastchess() {
             -4.98,
         ),
     ] {
-        close(test.log_likelihood_ratio(&score), expected, 0.01);
+        close(test.llr(&score), expected, 0.01);
     }
     // Far from any doubt the numbers are large but still agree.
-    let sweep = Score::of_games(4250, 0, 0);
-    close(
-        normalized(0.0, 10.0).log_likelihood_ratio(&sweep),
-        120.56,
-        1.2,
-    );
+    let sweep = MatchScore::of_games(4250, 0, 0);
+    close(normalized(0.0, 10.0).llr(&sweep), 120.56, 1.2);
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn the_bounds_of_a_test_follow_from_its_errors() {
     let [low, high] = Sprt::default().bounds();
     close(low, -(19f64.ln()), 1e-9);
     close(high, 19f64.ln(), 1e-9);
-    assert_eq!(Sprt::default().log_likelihood_ratio(&Score::default()), 0.0);
+    assert_eq!(Sprt::default().llr(&MatchScore::default()), 0.0);
 }
 
 #[test]
@@ -175,7 +178,7 @@ fn impossible_tests_are_refused() {
         (read.elo0, read.elo1, read.alpha, read.beta),
         (-1.0, 2.0, 0.1, 0.02)
     );
-    assert_eq!(read.model, Model::Logistic);
+    assert_eq!(read.model, EloModel::Logistic);
 }
 
 /// Chances of win and draw of one game with a draw share of 40% and this normalised Elo.
@@ -205,15 +208,15 @@ fn simulate(test: &Sprt, (win, draw): (f64, f64), random: &mut SmallRng) -> bool
             half_points += result;
         }
         pairs[half_points] += 1;
-        let score = Score {
+        let score = MatchScore {
             wins: counts[2],
             draws: counts[1],
             losses: counts[0],
             pairs,
-            traded_wins: 0,
+            win_loss_pairs: 0,
         };
         if let Some(decision) = test.decision(&score) {
-            return decision == Decision::Accepted;
+            return decision == SprtDecision::Accepted;
         }
     }
 }
@@ -221,7 +224,7 @@ fn simulate(test: &Sprt, (win, draw): (f64, f64), random: &mut SmallRng) -> bool
 #[test]
 fn two_thousand_simulated_tests_keep_their_promised_errors() {
     const EACH: usize = 1_000;
-    let test = sprt(0.0, 60.0, Model::Normalized);
+    let test = sprt(0.0, 60.0, EloModel::Normalized);
     let mut random = SmallRng::seed_from_u64(2001);
     let mut accepted = |normalized_elo: f64| {
         let tests = 0..EACH;
@@ -275,11 +278,11 @@ fn elo_of(ratings: &Ratings, name: &str) -> f64 {
         .elo
 }
 
-fn plain() -> Settings {
-    Settings {
+fn plain() -> RatingSettings {
+    RatingSettings {
         prior: 0.0,
         white_advantage: Some(0.0),
-        ..Settings::default()
+        ..RatingSettings::default()
     }
 }
 
@@ -321,9 +324,9 @@ fn white_that_wins_three_of_five_has_its_advantage() {
             });
         }
     }
-    let settings = Settings {
+    let settings = RatingSettings {
         prior: 0.0,
-        ..Settings::default()
+        ..RatingSettings::default()
     };
     let ratings = rate(&list, &settings).unwrap();
     close(ratings.white_advantage, 400.0 * 1.5f64.log10(), 1e-6);
@@ -334,14 +337,14 @@ fn white_that_wins_three_of_five_has_its_advantage() {
 fn anchors_are_held_and_carry_the_others() {
     let mut list = games("finch", "easy", 75, 0, 25);
     list.extend(games("finch", "hard", 25, 0, 75));
-    let settings = Settings {
+    let settings = RatingSettings {
         anchors: vec![("easy".to_owned(), 1500.0)],
         ..plain()
     };
     let one = rate(&list, &settings).unwrap();
     close(elo_of(&one, "finch"), 1500.0 + 190.85, 0.01);
     close(elo_of(&one, "hard"), 1500.0 + 2.0 * 190.85, 0.01);
-    let settings = Settings {
+    let settings = RatingSettings {
         anchors: vec![("easy".to_owned(), 1500.0), ("hard".to_owned(), 1700.0)],
         ..plain()
     };
@@ -358,7 +361,7 @@ fn what_cannot_be_rated_is_refused_with_a_reason() {
         rate(&games("a", "b", 5, 0, 0), &plain()),
         Err(RatingError::Unbounded)
     );
-    let settings = Settings {
+    let settings = RatingSettings {
         anchors: vec![("c".to_owned(), 0.0)],
         ..plain()
     };
@@ -368,7 +371,7 @@ fn what_cannot_be_rated_is_refused_with_a_reason() {
 
 #[test]
 fn a_clean_sweep_is_finite_with_virtual_draws() {
-    let ratings = rate(&games("a", "b", 100, 0, 0), &Settings::default()).unwrap();
+    let ratings = rate(&games("a", "b", 100, 0, 0), &RatingSettings::default()).unwrap();
     let difference = ratings.players[0].elo - ratings.players[1].elo;
     assert!((300.0..1500.0).contains(&difference), "{difference}");
 }
@@ -377,9 +380,9 @@ fn a_clean_sweep_is_finite_with_virtual_draws() {
 fn a_ladder_without_draws_places_its_climber() {
     let mut list = games("finch", "easy", 4, 0, 0);
     list.extend(games("finch", "hard", 0, 0, 4));
-    let settings = Settings {
+    let settings = RatingSettings {
         anchors: vec![("easy".to_owned(), 1400.0), ("hard".to_owned(), 2000.0)],
-        ..Settings::default()
+        ..RatingSettings::default()
     };
     let ratings = rate(&list, &settings).unwrap();
     close(elo_of(&ratings, "finch"), 1700.0, 0.01);
@@ -389,19 +392,27 @@ fn a_ladder_without_draws_places_its_climber() {
 fn groups_that_never_met_are_reported() {
     let mut list = games("a", "b", 3, 1, 1);
     list.extend(games("c", "d", 1, 1, 3));
-    assert!(rate(&list, &Settings::default()).unwrap().disconnected);
+    assert!(
+        rate(&list, &RatingSettings::default())
+            .unwrap()
+            .disconnected
+    );
     list.extend(games("a", "c", 1, 0, 1));
-    assert!(!rate(&list, &Settings::default()).unwrap().disconnected);
+    assert!(
+        !rate(&list, &RatingSettings::default())
+            .unwrap()
+            .disconnected
+    );
 }
 
 /// Vázquez-Fernández, Coello & Sagols 2013, Tables 11, 12 and 14, rated there with BayesElo at
 /// its defaults. Game counts are in the text; the differences come out within one point.
 #[test]
 fn published_ratings_come_out() {
-    let bayeselo = Settings {
-        white_advantage: Some(Settings::BAYESELO_ADVANTAGE),
-        draw_elo: Some(Settings::BAYESELO_DRAW),
-        ..Settings::default()
+    let bayeselo = RatingSettings {
+        white_advantage: Some(RatingSettings::BAYESELO_ADVANTAGE),
+        draw_elo: Some(RatingSettings::BAYESELO_DRAW),
+        ..RatingSettings::default()
     };
     let differences =
         |list: Vec<PlayedGame>, best: &str, others: &[(&str, f64)], tolerance: f64| {

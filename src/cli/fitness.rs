@@ -12,11 +12,11 @@ use shakmaty::ByColor;
 use super::filters::Filters;
 use crate::data::{self, Case, Label, Selection, Source};
 use crate::eval::{Weights, evaluate_uncached};
-use crate::play::Pace;
-use crate::play::contestant::PATIENCE;
-use crate::play::outside::{Engine, Outside};
-use crate::play::pace::Clocks;
-use crate::play::player::{Fault, Player, Situation};
+use crate::play::GameLimits;
+use crate::play::limits::GameClocks;
+use crate::play::player::{Fault, GameView, Player};
+use crate::play::player_config::DEFAULT_TIMEOUT;
+use crate::play::uci_engine::{EngineCommand, UciEngine};
 use crate::position::Game;
 use crate::tune::fitness::{Loss, MentorSettings, Quiescence, Searched, refutation};
 use crate::tune::run::{built_in_games, built_in_labels};
@@ -181,18 +181,18 @@ impl Arguments {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             (name.to_owned(), value.to_owned())
         };
-        let mut engine = Outside::new(Engine {
+        let mut engine = UciEngine::new(EngineCommand {
             command: words.next().context("--engine: no command")?,
             arguments: words.collect(),
             directory: None,
             options: self.option.iter().map(option).collect(),
-            patience: PATIENCE,
+            timeout: DEFAULT_TIMEOUT,
         });
-        let pace = Pace::depth(self.depth);
-        let clocks = Clocks::new(ByColor::new_with(|_| pace), Duration::ZERO);
+        let limits = GameLimits::depth(self.depth);
+        let clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
         let mut solved = 0;
         for case in cases {
-            let situation = Situation {
+            let situation = GameView {
                 game: &Game::new(case.position.clone()),
                 start: &case.position,
                 moves: &[],

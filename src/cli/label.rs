@@ -21,7 +21,7 @@ use crate::data::{
 };
 use crate::eval::Weights;
 use crate::files::write_atomically;
-use crate::play::Pace;
+use crate::play::GameLimits;
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
 
@@ -122,14 +122,14 @@ impl Arguments {
 
     fn plans(&self) -> Result<Vec<MentorPlan>> {
         let options = options(&self.option)?;
-        let pace = Pace {
+        let limits = GameLimits {
             depth: self.depth,
             nodes: self.nodes,
-            ..Pace::default()
+            ..GameLimits::default()
         };
         let patience = Duration::from_secs(self.patience);
         let plan = |text: &String| {
-            let mut plan = MentorPlan::parse(text, &options, pace, patience)?;
+            let mut plan = MentorPlan::parse(text, &options, limits, patience)?;
             plan.fresh = self.fresh;
             Ok(plan)
         };

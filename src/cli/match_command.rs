@@ -11,14 +11,14 @@ use clap::Args;
 
 use super::match_display::Display;
 use crate::play::adjudication::Adjudication;
-use crate::play::contestant::{Contestant, distinguish};
-use crate::play::journal::Journal;
+use crate::play::games_file::GamesFile;
+use crate::play::limits::{GameLimits, TimeControl};
 use crate::play::openings::{self, Opening};
-use crate::play::pace::{Pace, TimeControl};
+use crate::play::player_config::{PlayerConfig, distinguish};
 use crate::play::schedule::{Format, Schedule};
-use crate::play::scoreboard;
 use crate::play::sprt::Sprt;
-use crate::play::tournament::{Conclusion, Tournament};
+use crate::play::summary;
+use crate::play::tournament::{Tournament, TournamentResult};
 use crate::search::plain::Breadth;
 use crate::tablebase::Tablebases;
 
@@ -114,10 +114,10 @@ impl Arguments {
         let (journal, finished) = match &self.pgn {
             None => (None, BTreeMap::new()),
             Some(path) if self.resume => {
-                let (journal, finished) = Journal::resume(path, &tournament.id())?;
+                let (journal, finished) = GamesFile::resume(path, &tournament.id())?;
                 (Some(journal), finished)
             }
-            Some(path) => (Some(Journal::create(path)?), BTreeMap::new()),
+            Some(path) => (Some(GamesFile::create(path)?), BTreeMap::new()),
         };
         if !finished.is_empty() && !self.quiet {
             println!("{} games were finished before", finished.len());
@@ -141,19 +141,19 @@ impl Arguments {
     }
 
     fn tournament(&self) -> anyhow::Result<Tournament> {
-        let mut contestants = self
+        let mut players = self
             .players
             .iter()
-            .map(|text| Contestant::parse(text))
+            .map(|text| PlayerConfig::parse(text))
             .collect::<Result<Vec<_>, _>>()?;
-        distinguish(&mut contestants);
+        distinguish(&mut players);
         let sprt = self
             .sprt
             .as_ref()
             .map(|words| words.join(" ").parse::<Sprt>());
         let sprt = sprt.transpose().context("--sprt")?;
-        if sprt.is_some() && contestants.len() != 2 {
-            bail!("--sprt compares two players, not {}", contestants.len());
+        if sprt.is_some() && players.len() != 2 {
+            bail!("--sprt compares two players, not {}", players.len());
         }
         let usual = if sprt.is_some() {
             GAMES_OF_A_TEST
@@ -168,10 +168,10 @@ impl Arguments {
         let games = self.games.unwrap_or(usual);
         Ok(Tournament {
             event: self.event.clone(),
-            schedule: Schedule::new(contestants.len(), format, games),
-            contestants,
+            schedule: Schedule::new(players.len(), format, games),
+            players,
             openings: self.openings()?,
-            pace: self.pace()?,
+            limits: self.limits()?,
             margin: Duration::from_millis(self.margin),
             adjudication: self.adjudication()?,
             tablebases: self.open_tablebases()?,
@@ -180,18 +180,18 @@ impl Arguments {
         })
     }
 
-    fn pace(&self) -> anyhow::Result<Pace> {
-        let mut pace = Pace {
+    fn limits(&self) -> anyhow::Result<GameLimits> {
+        let mut limits = GameLimits {
             depth: self.depth,
             nodes: self.nodes,
             move_time: self.movetime.map(Duration::from_millis),
             clock: self.tc,
             plain: self.plain,
         };
-        if pace.is_empty() {
-            pace.clock = Some(USUAL_CLOCK.parse()?);
+        if limits.is_empty() {
+            limits.clock = Some(USUAL_CLOCK.parse()?);
         }
-        Ok(pace)
+        Ok(limits)
     }
 
     fn adjudication(&self) -> anyhow::Result<Adjudication> {
@@ -228,14 +228,11 @@ impl Arguments {
 
     /// Limits and openings in a few words.
     fn conditions(&self, tournament: &Tournament) -> String {
-        let mut own = tournament
-            .contestants
-            .iter()
-            .map(|contestant| contestant.pace);
-        let limits = if own.all(|pace| !pace.is_empty()) {
+        let mut own = tournament.players.iter().map(|player| player.limits);
+        let limits = if own.all(|limits| !limits.is_empty()) {
             "limits of their own".to_owned()
         } else {
-            tournament.pace.to_string()
+            tournament.limits.to_string()
         };
         let book = match &self.openings {
             Some(file) => {
@@ -247,24 +244,24 @@ impl Arguments {
         format!("{limits}, {book}")
     }
 
-    fn print(&self, tournament: &Tournament, conclusion: &Conclusion) {
+    fn print(&self, tournament: &Tournament, conclusion: &TournamentResult) {
         let names: Vec<&str> = tournament
-            .contestants
+            .players
             .iter()
-            .map(|contestant| contestant.name.as_str())
+            .map(|player| player.name.as_str())
             .collect();
-        let standings = &conclusion.standings;
+        let crosstable = &conclusion.crosstable;
         let sprt = tournament.sprt.as_ref();
         println!(
             "{}",
-            scoreboard::table(&names, &self.conditions(tournament), standings, sprt)
+            summary::table(&names, &self.conditions(tournament), crosstable, sprt)
         );
-        for line in scoreboard::faults(&names, standings) {
+        for line in summary::faults(&names, crosstable) {
             println!("{line}");
         }
         if let Some(decision) = conclusion.decision {
             println!("SPRT finished: {decision}");
-        } else if standings.games() < tournament.schedule.games() {
+        } else if crosstable.games() < tournament.schedule.games() {
             let games = tournament.schedule.games();
             let hint = if self.pgn.is_some() {
                 "; --resume goes on"
@@ -273,7 +270,7 @@ impl Arguments {
             };
             println!(
                 "Broken off after {} of {games} games{hint}",
-                standings.games()
+                crosstable.games()
             );
         }
     }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::play::crosstable::Crosstable;
 use crate::play::game::GameRecord;
 use crate::play::schedule::Fixture;
-use crate::play::scoreboard;
 use crate::play::sprt::Sprt;
-use crate::play::standings::Standings;
-use crate::play::tournament::{Spectator, Tournament};
+use crate::play::summary;
+use crate::play::tournament::{Tournament, TournamentObserver};
 
 /// Fast games would drown a terminal in tables.
 const LIVE_INTERVAL: Duration = Duration::from_millis(200);
@@ -43,9 +43,9 @@ impl Display {
         };
         Display {
             names: tournament
-                .contestants
+                .players
                 .iter()
-                .map(|contestant| contestant.name.clone())
+                .map(|player| player.name.clone())
                 .collect(),
             conditions: conditions.to_owned(),
             sprt: tournament.sprt,
@@ -55,9 +55,9 @@ impl Display {
         }
     }
 
-    fn table(&self, standings: &Standings) -> String {
+    fn table(&self, crosstable: &Crosstable) -> String {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        scoreboard::table(&names, &self.conditions, standings, self.sprt.as_ref())
+        summary::table(&names, &self.conditions, crosstable, self.sprt.as_ref())
     }
 
     /// The final table follows: the live one would only repeat it.
@@ -87,8 +87,8 @@ fn bar(games: usize, finished: usize, is_test: bool) -> ProgressBar {
     bar
 }
 
-impl Spectator for Display {
-    fn finished(&mut self, fixture: Fixture, record: &GameRecord, standings: &Standings) {
+impl TournamentObserver for Display {
+    fn finished(&mut self, fixture: Fixture, record: &GameRecord, crosstable: &Crosstable) {
         let game = || {
             let fault = record
                 .fault
@@ -108,19 +108,19 @@ impl Spectator for Display {
         match &self.view {
             View::Nothing => {}
             View::Live(bar) => {
-                bar.set_position(standings.games() as u64);
+                bar.set_position(crosstable.games() as u64);
                 if record.fault.is_some() {
                     bar.println(game());
                 }
-                if since >= LIVE_INTERVAL || standings.games() == self.games {
-                    bar.set_message(self.table(standings));
+                if since >= LIVE_INTERVAL || crosstable.games() == self.games {
+                    bar.set_message(self.table(crosstable));
                     self.last_table = Instant::now();
                 }
             }
             View::Plain => {
                 println!("{}", game());
                 if since >= PLAIN_INTERVAL {
-                    println!("{}", self.table(standings));
+                    println!("{}", self.table(crosstable));
                     self.last_table = Instant::now();
                 }
             }

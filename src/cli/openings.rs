@@ -10,29 +10,29 @@ use indicatif::ProgressBar;
 use super::Choice;
 use crate::eval::Weights;
 use crate::files::write_atomically;
-use crate::play::opening_maker::{Wanted, make};
+use crate::play::opening_generator::{OpeningSettings, make};
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     pub(super) choice: Choice,
     /// How many positions.
-    #[arg(long, default_value_t = Wanted::default().count)]
+    #[arg(long, default_value_t = OpeningSettings::default().count)]
     count: usize,
     /// The same seed makes the same positions.
-    #[arg(long, default_value_t = Wanted::default().seed)]
+    #[arg(long, default_value_t = OpeningSettings::default().seed)]
     seed: u64,
     /// The shortest line, in plies.
-    #[arg(long, default_value_t = Wanted::default().shortest)]
+    #[arg(long, default_value_t = OpeningSettings::default().shortest)]
     shortest: usize,
     /// The longest line, in plies.
-    #[arg(long, default_value_t = Wanted::default().longest)]
+    #[arg(long, default_value_t = OpeningSettings::default().longest)]
     longest: usize,
     /// The largest deep score, in hundredths of a pawn of the evaluation.
-    #[arg(long, default_value_t = Wanted::default().balance)]
+    #[arg(long, default_value_t = OpeningSettings::default().balance)]
     balance: i32,
     /// Nodes of the deep search.
-    #[arg(long, default_value_t = Wanted::default().nodes)]
+    #[arg(long, default_value_t = OpeningSettings::default().nodes)]
     nodes: u64,
     /// [default: as many as processors]
     #[arg(long)]
@@ -52,7 +52,7 @@ impl Arguments {
             );
         }
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let wanted = Wanted {
+        let wanted = OpeningSettings {
             count: self.count,
             seed: self.seed,
             shortest: self.shortest,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::play::pgn::read_results;
-use crate::play::ratings::{Ratings, Settings, rate};
+use crate::play::ratings::{RatingSettings, Ratings, rate};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -64,12 +64,12 @@ impl Arguments {
             unfinished += skipped;
         }
         let held = |default: f64, own: Option<f64>| own.or(self.bayeselo.then_some(default));
-        let settings = Settings {
+        let settings = RatingSettings {
             prior: self.prior,
             anchors: self.anchor.clone(),
             average: self.average,
-            white_advantage: held(Settings::BAYESELO_ADVANTAGE, self.white_advantage),
-            draw_elo: held(Settings::BAYESELO_DRAW, self.draw_elo),
+            white_advantage: held(RatingSettings::BAYESELO_ADVANTAGE, self.white_advantage),
+            draw_elo: held(RatingSettings::BAYESELO_DRAW, self.draw_elo),
         };
         let ratings = rate(&games, &settings)?;
         print(&ratings);
@@ -97,7 +97,7 @@ fn print(ratings: &Ratings) {
     let width = longest.unwrap_or(0).max(20);
     println!(
         "Rank {:width$} {:>6} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
-        "Name", "Elo", "+/-", "Games", "Score", "Oppo.", "Draws", "Won", "Drawn", "Lost"
+        "Name", "Elo", "+/-", "Games", "MatchScore", "Oppo.", "Draws", "Won", "Drawn", "Lost"
     );
     for (place, player) in ratings.players.iter().enumerate() {
         let draws = player.draws as f64 / player.games().max(1) as f64;

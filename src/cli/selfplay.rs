@@ -17,7 +17,7 @@ use crate::data::{
 };
 use crate::eval::Weights;
 use crate::files::{Draft, write_atomically};
-use crate::play::Pace;
+use crate::play::GameLimits;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -216,7 +216,7 @@ impl Mentors {
         if lines > 1 {
             options.push(("MultiPV".to_owned(), lines.to_string()));
         }
-        let plan = MentorPlan::parse(command, &options, Pace::depth(depth), PATIENCE)?;
+        let plan = MentorPlan::parse(command, &options, GameLimits::depth(depth), PATIENCE)?;
         let (give_back, idle) = unbounded();
         let mut description = String::new();
         for _ in 0..processes {

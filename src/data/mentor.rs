@@ -9,9 +9,9 @@ use std::time::Duration;
 use shakmaty::Move;
 use thiserror::Error;
 
-use crate::play::contestant::{Contestant, Kind};
 use crate::play::player::Player;
-use crate::play::{Engine, Fault, Outside, Pace, PlayerScore};
+use crate::play::player_config::{PlayerConfig, PlayerKind};
+use crate::play::{EngineCommand, Fault, GameLimits, PlayerScore, UciEngine};
 use crate::position::Position;
 
 /// How long a mentor may be silent, unless it is told otherwise.
@@ -20,8 +20,8 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// Who is asked, and how.
 #[derive(Clone, Debug)]
 pub struct MentorPlan {
-    engine: Engine,
-    pace: Pace,
+    engine: EngineCommand,
+    limits: GameLimits,
     /// Whether it forgets everything before each position, so that a label depends on nothing
     /// else.
     pub fresh: bool,
@@ -40,7 +40,7 @@ impl MentorPlan {
     pub fn parse(
         text: &str,
         options: &[(String, String)],
-        pace: Pace,
+        limits: GameLimits,
         patience: Duration,
     ) -> Result<MentorPlan, MentorError> {
         let fail = |problem: String| MentorError {
@@ -48,35 +48,39 @@ impl MentorPlan {
             problem,
         };
         let (mut engine, own) = if text.contains("cmd=") {
-            let player = Contestant::parse(text).map_err(|error| fail(error.to_string()))?;
+            let player = PlayerConfig::parse(text).map_err(|error| fail(error.to_string()))?;
             match player.kind {
-                Kind::Outside(engine) => (engine, player.pace),
-                Kind::Inside { .. } => return Err(fail("no cmd= to start".to_owned())),
+                PlayerKind::Uci(engine) => (engine, player.limits),
+                PlayerKind::InProcess { .. } => return Err(fail("no cmd= to start".to_owned())),
             }
         } else {
             (
                 plain(text).ok_or_else(|| fail("no command".to_owned()))?,
-                Pace::default(),
+                GameLimits::default(),
             )
         };
         engine.options.extend_from_slice(options);
-        engine.patience = patience;
-        let pace = if own == Pace::default() { pace } else { own };
-        if pace.depth.is_none() && pace.nodes.is_none() {
+        engine.timeout = patience;
+        let limits = if own == GameLimits::default() {
+            limits
+        } else {
+            own
+        };
+        if limits.depth.is_none() && limits.nodes.is_none() {
             return Err(fail(
                 "no depth and no number of nodes to look at".to_owned(),
             ));
         }
         Ok(MentorPlan {
             engine,
-            pace,
+            limits,
             fresh: false,
         })
     }
 
     /// Starts the engine, to know at once whether it can be asked at all.
     pub fn start(&self) -> Result<Mentor, MentorError> {
-        let mut outside = Outside::new(self.engine.clone());
+        let mut outside = UciEngine::new(self.engine.clone());
         outside.start().map_err(|fault| MentorError {
             command: self.command().to_owned(),
             problem: fault.detail,
@@ -92,19 +96,19 @@ impl MentorPlan {
     }
 }
 
-fn plain(text: &str) -> Option<Engine> {
+fn plain(text: &str) -> Option<EngineCommand> {
     let mut words = text.split_whitespace().map(str::to_owned);
-    Some(Engine {
+    Some(EngineCommand {
         command: words.next()?,
         arguments: words.collect(),
         directory: None,
         options: Vec::new(),
-        patience: Duration::ZERO,
+        timeout: Duration::ZERO,
     })
 }
 
 pub struct Mentor {
-    outside: Outside,
+    outside: UciEngine,
     plan: MentorPlan,
 }
 
@@ -126,8 +130,8 @@ pub enum Asked {
 impl Mentor {
     /// Its name and version, limit and options, for the head of a file.
     pub fn description(&self) -> String {
-        let pace = &self.plan.pace;
-        let limit = match (pace.depth, pace.nodes) {
+        let limits = &self.plan.limits;
+        let limit = match (limits.depth, limits.nodes) {
             (Some(depth), _) => format!("depth {depth}"),
             (None, nodes) => format!("{} nodes", nodes.unwrap_or_default()),
         };
@@ -145,7 +149,7 @@ impl Mentor {
 
     /// What it would play and what that is worth; nothing for a mate, or without an answer.
     pub fn choose(&mut self, position: &Position) -> Option<(Move, i32)> {
-        let thought = self.outside.consult(position, self.plan.pace).ok()?;
+        let thought = self.outside.consult(position, self.plan.limits).ok()?;
         match thought.score {
             Some(PlayerScore::Centipawns(centipawns)) => Some((thought.m, centipawns)),
             _ => None,
@@ -155,7 +159,7 @@ impl Mentor {
     /// What some moves are worth in each position, in centipawns, mates left out. Asked all at
     /// once.
     pub fn probe(&mut self, questions: &[(Position, Vec<Move>)]) -> Option<Vec<Vec<(Move, i32)>>> {
-        let depth = self.plan.pace.depth?;
+        let depth = self.plan.limits.depth?;
         let answers = self.outside.probe(questions, depth);
         let answers = answers
             .or_else(|_| self.outside.probe(questions, depth))
@@ -187,7 +191,7 @@ impl Mentor {
         if self.plan.fresh {
             self.outside.new_game(position)?;
         }
-        let thought = self.outside.consult(position, self.plan.pace)?;
+        let thought = self.outside.consult(position, self.plan.limits)?;
         Ok(match thought.score {
             Some(PlayerScore::Centipawns(centipawns)) => Asked::Score {
                 centipawns,

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use shakmaty::{ByColor, Color};
 use thiserror::Error;
 
-use super::game::Ending;
+use super::game::GameEnd;
 use super::player::PlayerScore;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,22 +38,22 @@ pub struct ResignRule {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("'{word}' is not one of {wanted}")]
-pub struct RuleError {
+pub struct AdjudicationError {
     word: String,
     wanted: &'static str,
 }
 
 impl FromStr for DrawRule {
-    type Err = RuleError;
+    type Err = AdjudicationError;
 
-    fn from_str(text: &str) -> Result<DrawRule, RuleError> {
+    fn from_str(text: &str) -> Result<DrawRule, AdjudicationError> {
         let mut rule = DrawRule {
             number: 0,
             count: 1,
             score: 0,
         };
         for word in text.split_whitespace() {
-            let wrong = || RuleError {
+            let wrong = || AdjudicationError {
                 word: word.to_owned(),
                 wanted: "movenumber=N, movecount=N, score=N",
             };
@@ -71,16 +71,16 @@ impl FromStr for DrawRule {
 }
 
 impl FromStr for ResignRule {
-    type Err = RuleError;
+    type Err = AdjudicationError;
 
-    fn from_str(text: &str) -> Result<ResignRule, RuleError> {
+    fn from_str(text: &str) -> Result<ResignRule, AdjudicationError> {
         let mut rule = ResignRule {
             count: 1,
             score: 0,
             two_sided: false,
         };
         for word in text.split_whitespace() {
-            let wrong = || RuleError {
+            let wrong = || AdjudicationError {
                 word: word.to_owned(),
                 wanted: "movecount=N, score=N, twosided=true|false",
             };
@@ -98,7 +98,7 @@ impl FromStr for ResignRule {
 
 /// Listens to the scores of a game.
 #[derive(Clone, Debug)]
-pub struct Referee {
+pub struct Adjudicator {
     rules: Adjudication,
     /// Plies in a row that looked drawn.
     drawn: u32,
@@ -108,9 +108,9 @@ pub struct Referee {
     won: ByColor<u32>,
 }
 
-impl Referee {
-    pub fn new(rules: Adjudication) -> Referee {
-        Referee {
+impl Adjudicator {
+    pub fn new(rules: Adjudication) -> Adjudicator {
+        Adjudicator {
             rules,
             drawn: 0,
             lost: ByColor::default(),
@@ -140,7 +140,7 @@ impl Referee {
         }
     }
 
-    pub fn ending(&self, plies: usize) -> Option<Ending> {
+    pub fn ending(&self, plies: usize) -> Option<GameEnd> {
         self.resignation().or_else(|| {
             let draw = self.rules.draw.is_some_and(|rule| {
                 plies >= rule.number as usize * 2 && self.drawn >= rule.count.max(1) * 2
@@ -150,14 +150,14 @@ impl Referee {
                 .max_moves
                 .is_some_and(|moves| plies >= moves as usize * 2);
             match (draw, too_long) {
-                (true, _) => Some(Ending::AgreedDraw),
-                (false, true) => Some(Ending::TooLong),
+                (true, _) => Some(GameEnd::DrawAdjudication),
+                (false, true) => Some(GameEnd::MaxMoves),
                 (false, false) => None,
             }
         })
     }
 
-    fn resignation(&self) -> Option<Ending> {
+    fn resignation(&self) -> Option<GameEnd> {
         let rule = self.rules.resign?;
         let count = rule.count.max(1);
         let resigns = |loser: &Color| {
@@ -165,7 +165,7 @@ impl Referee {
             *self.lost.get(*loser) >= count && agreed
         };
         let loser = Color::ALL.into_iter().find(resigns)?;
-        Some(Ending::Resignation(!loser))
+        Some(GameEnd::WinAdjudication(!loser))
     }
 }
 
@@ -173,10 +173,10 @@ impl Referee {
 mod tests {
     use super::*;
 
-    fn hear(referee: &mut Referee, scores: &[i32]) {
+    fn hear(adjudicator: &mut Adjudicator, scores: &[i32]) {
         for (ply, score) in scores.iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
-            referee.hear(mover, Some(PlayerScore::Centipawns(*score)), 1);
+            adjudicator.hear(mover, Some(PlayerScore::Centipawns(*score)), 1);
         }
     }
 
@@ -186,15 +186,19 @@ mod tests {
             draw: "movenumber=2 movecount=2 score=10".parse().ok(),
             ..Adjudication::default()
         };
-        let mut referee = Referee::new(rules);
-        hear(&mut referee, &[0, 5, -10, 10]);
-        assert_eq!(referee.ending(3), None);
-        assert_eq!(referee.ending(4), Some(Ending::AgreedDraw));
-        hear(&mut referee, &[11]);
-        assert_eq!(referee.ending(50), None);
-        hear(&mut referee, &[0, 0, 0, 0]);
-        referee.hear(Color::White, Some(PlayerScore::Centipawns(0)), 0);
-        assert_eq!(referee.ending(60), None, "a capture starts the count again");
+        let mut adjudicator = Adjudicator::new(rules);
+        hear(&mut adjudicator, &[0, 5, -10, 10]);
+        assert_eq!(adjudicator.ending(3), None);
+        assert_eq!(adjudicator.ending(4), Some(GameEnd::DrawAdjudication));
+        hear(&mut adjudicator, &[11]);
+        assert_eq!(adjudicator.ending(50), None);
+        hear(&mut adjudicator, &[0, 0, 0, 0]);
+        adjudicator.hear(Color::White, Some(PlayerScore::Centipawns(0)), 0);
+        assert_eq!(
+            adjudicator.ending(60),
+            None,
+            "a capture starts the count again"
+        );
     }
 
     #[test]
@@ -203,14 +207,20 @@ mod tests {
             resign: text.parse().ok(),
             ..Adjudication::default()
         };
-        let mut referee = Referee::new(rules("movecount=2 score=500"));
-        hear(&mut referee, &[-600, 0, -700, 0]);
-        assert_eq!(referee.ending(4), Some(Ending::Resignation(Color::Black)));
-        let mut referee = Referee::new(rules("movecount=2 score=500 twosided=true"));
-        hear(&mut referee, &[-600, 0, -700, 600]);
-        assert_eq!(referee.ending(4), None);
-        hear(&mut referee, &[-700, 600]);
-        assert_eq!(referee.ending(6), Some(Ending::Resignation(Color::Black)));
+        let mut adjudicator = Adjudicator::new(rules("movecount=2 score=500"));
+        hear(&mut adjudicator, &[-600, 0, -700, 0]);
+        assert_eq!(
+            adjudicator.ending(4),
+            Some(GameEnd::WinAdjudication(Color::Black))
+        );
+        let mut adjudicator = Adjudicator::new(rules("movecount=2 score=500 twosided=true"));
+        hear(&mut adjudicator, &[-600, 0, -700, 600]);
+        assert_eq!(adjudicator.ending(4), None);
+        hear(&mut adjudicator, &[-700, 600]);
+        assert_eq!(
+            adjudicator.ending(6),
+            Some(GameEnd::WinAdjudication(Color::Black))
+        );
     }
 
     #[test]
@@ -219,8 +229,8 @@ mod tests {
             max_moves: Some(3),
             ..Adjudication::default()
         };
-        let referee = Referee::new(rules);
-        assert_eq!(referee.ending(5), None);
-        assert_eq!(referee.ending(6), Some(Ending::TooLong));
+        let adjudicator = Adjudicator::new(rules);
+        assert_eq!(adjudicator.ending(5), None);
+        assert_eq!(adjudicator.ending(6), Some(GameEnd::MaxMoves));
     }
 }

@@ -7,27 +7,27 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{ByColor, Color, Move};
 
-use super::adjudication::{Adjudication, Referee};
+use super::adjudication::{Adjudication, Adjudicator};
+use super::limits::{GameClocks, GameLimits};
 use super::openings::Opening;
-use super::pace::{Clocks, Pace};
-use super::player::{Fault, FaultKind, Player, Situation, Thought};
+use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::position::{Game, Position, movegen};
 use crate::tablebase::{Tablebases, Wdl};
 
 /// A game's result as one of the players sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PlayerResult {
     Loss,
     Draw,
     Win,
 }
 
-impl Verdict {
+impl PlayerResult {
     pub fn half_points(self) -> u32 {
         match self {
-            Verdict::Loss => 0,
-            Verdict::Draw => 1,
-            Verdict::Win => 2,
+            PlayerResult::Loss => 0,
+            PlayerResult::Draw => 1,
+            PlayerResult::Win => 2,
         }
     }
 }
@@ -52,11 +52,11 @@ impl GameResult {
         }
     }
 
-    pub fn verdict_for(self, color: Color) -> Verdict {
+    pub fn result_for(self, color: Color) -> PlayerResult {
         match self.winner() {
-            None => Verdict::Draw,
-            Some(winner) if winner == color => Verdict::Win,
-            Some(_) => Verdict::Loss,
+            None => PlayerResult::Draw,
+            Some(winner) if winner == color => PlayerResult::Win,
+            Some(_) => PlayerResult::Loss,
         }
     }
 
@@ -83,7 +83,7 @@ impl fmt::Display for GameResult {
 
 /// Why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum GameEnd {
     /// By the winner.
     Checkmate(Color),
     Stalemate,
@@ -91,22 +91,24 @@ pub enum Ending {
     FiftyMoves,
     InsufficientMaterial,
     /// Both sides have long seen nothing.
-    AgreedDraw,
+    DrawAdjudication,
     /// By the winner: the other side has long been lost.
-    Resignation(Color),
-    TooLong,
+    WinAdjudication(Color),
+    MaxMoves,
     /// Known from a table.
     Tablebase(GameResult),
     /// By the one who could not go on.
     Fault(Color, FaultKind),
 }
 
-impl Ending {
+impl GameEnd {
     pub fn result(self) -> GameResult {
         match self {
-            Ending::Checkmate(winner) | Ending::Resignation(winner) => GameResult::win_of(winner),
-            Ending::Fault(offender, _) => GameResult::win_of(!offender),
-            Ending::Tablebase(result) => result,
+            GameEnd::Checkmate(winner) | GameEnd::WinAdjudication(winner) => {
+                GameResult::win_of(winner)
+            }
+            GameEnd::Fault(offender, _) => GameResult::win_of(!offender),
+            GameEnd::Tablebase(result) => result,
             _ => GameResult::Draw,
         }
     }
@@ -114,32 +116,32 @@ impl Ending {
     /// The PGN tag, in the words match runners use.
     pub fn termination(self) -> &'static str {
         match self {
-            Ending::AgreedDraw
-            | Ending::Resignation(_)
-            | Ending::TooLong
-            | Ending::Tablebase(_) => "adjudication",
-            Ending::Fault(_, kind) => kind.termination(),
+            GameEnd::DrawAdjudication
+            | GameEnd::WinAdjudication(_)
+            | GameEnd::MaxMoves
+            | GameEnd::Tablebase(_) => "adjudication",
+            GameEnd::Fault(_, kind) => kind.termination(),
             _ => "normal",
         }
     }
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for GameEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |color: Color| color.fold_wb("White", "Black");
         match *self {
-            Ending::Checkmate(winner) => write!(f, "{} mates", name(winner)),
-            Ending::Stalemate => f.write_str("Draw by stalemate"),
-            Ending::Repetition => f.write_str("Draw by 3-fold repetition"),
-            Ending::FiftyMoves => f.write_str("Draw by fifty moves rule"),
-            Ending::InsufficientMaterial => f.write_str("Draw by insufficient mating material"),
-            Ending::AgreedDraw | Ending::TooLong => f.write_str("Draw by adjudication"),
-            Ending::Resignation(winner) => write!(f, "{} wins by adjudication", name(winner)),
-            Ending::Tablebase(result) => match result.winner() {
+            GameEnd::Checkmate(winner) => write!(f, "{} mates", name(winner)),
+            GameEnd::Stalemate => f.write_str("Draw by stalemate"),
+            GameEnd::Repetition => f.write_str("Draw by 3-fold repetition"),
+            GameEnd::FiftyMoves => f.write_str("Draw by fifty moves rule"),
+            GameEnd::InsufficientMaterial => f.write_str("Draw by insufficient mating material"),
+            GameEnd::DrawAdjudication | GameEnd::MaxMoves => f.write_str("Draw by adjudication"),
+            GameEnd::WinAdjudication(winner) => write!(f, "{} wins by adjudication", name(winner)),
+            GameEnd::Tablebase(result) => match result.winner() {
                 Some(winner) => write!(f, "{} wins by adjudication: SyzygyTB", name(winner)),
                 None => f.write_str("Draw by adjudication: SyzygyTB"),
             },
-            Ending::Fault(offender, kind) => write!(f, "{}{kind}", name(offender)),
+            GameEnd::Fault(offender, kind) => write!(f, "{}{kind}", name(offender)),
         }
     }
 }
@@ -147,7 +149,7 @@ impl fmt::Display for Ending {
 /// What holds for a game apart from who plays it.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    pub paces: ByColor<Pace>,
+    pub limits: ByColor<GameLimits>,
     /// Time tolerated beyond a limit.
     pub margin: Duration,
     pub adjudication: Adjudication,
@@ -157,9 +159,9 @@ pub struct Rules {
 
 impl Rules {
     /// The same limits for both sides, nothing adjudicated.
-    pub fn of(pace: Pace) -> Rules {
+    pub fn of(limits: GameLimits) -> Rules {
         Rules {
-            paces: ByColor::new_with(|_| pace),
+            limits: ByColor::new_with(|_| limits),
             margin: Duration::ZERO,
             adjudication: Adjudication::default(),
             tablebases: None,
@@ -172,8 +174,8 @@ impl Rules {
 pub struct GameRecord {
     pub opening: Opening,
     /// The moves after the opening, each with what its player thought.
-    pub moves: Vec<Thought>,
-    pub ending: Ending,
+    pub moves: Vec<MoveRecord>,
+    pub ending: GameEnd,
     /// What the one at fault had to say for itself.
     pub fault: Option<Fault>,
     pub duration: Duration,
@@ -200,7 +202,7 @@ pub fn play_game(
     play_unless(white, black, opening, rules, &never).unwrap_or_else(|| GameRecord {
         opening: opening.clone(),
         moves: Vec::new(),
-        ending: Ending::TooLong,
+        ending: GameEnd::MaxMoves,
         fault: None,
         duration: Duration::ZERO,
     })
@@ -216,7 +218,7 @@ pub fn play_unless(
 ) -> Option<GameRecord> {
     let started = Instant::now();
     let mut table = Board::new(opening, rules);
-    let finished = |table: Board, ending: Ending, fault: Option<Fault>| {
+    let finished = |table: Board, ending: GameEnd, fault: Option<Fault>| {
         Some(GameRecord {
             opening: opening.clone(),
             moves: table.thoughts,
@@ -233,7 +235,7 @@ pub fn play_unless(
         black_ready.map_err(|fault| (Color::Black, fault))
     });
     if let Err((color, fault)) = ready {
-        return finished(table, Ending::Fault(color, fault.kind), Some(fault));
+        return finished(table, GameEnd::Fault(color, fault.kind), Some(fault));
     }
     loop {
         if let Some(ending) = table.ending() {
@@ -248,7 +250,7 @@ pub fn play_unless(
             Color::Black => table.turn(black),
         };
         if let Err(fault) = turn {
-            return finished(table, Ending::Fault(mover, fault.kind), Some(fault));
+            return finished(table, GameEnd::Fault(mover, fault.kind), Some(fault));
         }
     }
 }
@@ -259,9 +261,9 @@ struct Board {
     start: Position,
     /// All moves, the opening's too.
     moves: Vec<Move>,
-    thoughts: Vec<Thought>,
-    clocks: Clocks,
-    referee: Referee,
+    thoughts: Vec<MoveRecord>,
+    clocks: GameClocks,
+    adjudicator: Adjudicator,
     tablebases: Option<Arc<Tablebases>>,
 }
 
@@ -276,8 +278,8 @@ impl Board {
             start: opening.start.clone(),
             moves: opening.moves.clone(),
             thoughts: Vec::new(),
-            clocks: Clocks::new(rules.paces, rules.margin),
-            referee: Referee::new(rules.adjudication),
+            clocks: GameClocks::new(rules.limits, rules.margin),
+            adjudicator: Adjudicator::new(rules.adjudication),
             tablebases: rules.tablebases.clone(),
         }
     }
@@ -285,7 +287,7 @@ impl Board {
     /// One player's move, or what was wrong with it.
     fn turn(&mut self, player: &mut dyn Player) -> Result<(), Fault> {
         let mover = self.game.position().turn();
-        let situation = Situation {
+        let situation = GameView {
             game: &self.game,
             start: &self.start,
             moves: &self.moves,
@@ -301,35 +303,35 @@ impl Board {
         }
         self.game.play(thought.m);
         self.moves.push(thought.m);
-        self.referee
+        self.adjudicator
             .hear(mover, thought.score, self.game.position().halfmoves());
         self.thoughts.push(thought);
         Ok(())
     }
 
-    /// Whether the rules or the referee end the game here. Mate comes first: it is mate even on
+    /// Whether the rules or the adjudicator end the game here. Mate comes first: it is mate even on
     /// the hundredth quiet ply.
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&self) -> Option<GameEnd> {
         let position = self.game.position();
         if movegen::legal_moves(position).is_empty() {
             return Some(if position.in_check() {
-                Ending::Checkmate(!position.turn())
+                GameEnd::Checkmate(!position.turn())
             } else {
-                Ending::Stalemate
+                GameEnd::Stalemate
             });
         }
         if position.is_insufficient_material() {
-            return Some(Ending::InsufficientMaterial);
+            return Some(GameEnd::InsufficientMaterial);
         }
         if self.game.repetitions() >= 2 {
-            return Some(Ending::Repetition);
+            return Some(GameEnd::Repetition);
         }
         if position.halfmoves() >= 100 {
-            return Some(Ending::FiftyMoves);
+            return Some(GameEnd::FiftyMoves);
         }
         self.tablebase_result()
-            .map(Ending::Tablebase)
-            .or_else(|| self.referee.ending(self.moves.len()))
+            .map(GameEnd::Tablebase)
+            .or_else(|| self.adjudicator.ending(self.moves.len()))
     }
 
     fn tablebase_result(&self) -> Option<GameResult> {

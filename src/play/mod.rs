@@ -3,36 +3,36 @@
 //! From the inside out:
 //!
 //! - [`player`]: who plays; [`inside`] is Finch in this process (`plain` without its pruning),
-//!   [`outside`] a UCI engine, [`contestant`] any of them as a person names it
-//! - [`pace`]: how long they may think; [`adjudication`]: when a game ends early
-//! - [`game`]: one game; [`openings`]: where it begins, [`opening_maker`]: how such places are found
-//! - [`schedule`], [`hall`], [`standings`], [`journal`]: who meets whom, many games at once, the
-//!   table, the PGN file that remembers; [`tournament`] ties them together, [`scoreboard`] shows it
-//! - [`score`]: what two players' games say (Elo, likelihood of superiority, pentanomial);
+//!   [`outside`] a UCI engine, [`player`] any of them as a person names it
+//! - [`limits`]: how long they may think; [`adjudication`]: when a game ends early
+//! - [`game`]: one game; [`openings`]: where it begins, [`opening_generator`]: how such places are found
+//! - [`schedule`], [`hall`], [`crosstable`], [`journal`]: who meets whom, many games at once, the
+//!   table, the PGN file that remembers; [`tournament`] ties them together, [`summary`] shows it
+//! - [`score`]: what two players' games say (Elo, likelihood of los, pentanomial);
 //!   [`sprt`]: when that is enough; [`ratings`]: what the games of many players say
 //!
 //! A tuner that learns from games needs one call: [`encounters`], many games between many.
 
 pub mod adjudication;
-pub mod contestant;
+pub mod crosstable;
+pub mod engine_player;
 pub mod game;
-pub mod hall;
-pub mod inside;
-pub mod journal;
-pub mod opening_maker;
+pub mod game_runner;
+pub mod games_file;
+pub mod limits;
+pub mod match_score;
+pub mod opening_generator;
 pub mod openings;
-pub mod outside;
-pub mod pace;
 pub mod pgn;
 mod plain;
 pub mod player;
+pub mod player_config;
 pub mod ratings;
 pub mod schedule;
-pub mod score;
-pub mod scoreboard;
 pub mod sprt;
-pub mod standings;
+pub mod summary;
 pub mod tournament;
+pub mod uci_engine;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -44,30 +44,31 @@ use shakmaty::ByColor;
 
 use crate::eval::Weights;
 use adjudication::Adjudication;
-use contestant::Contestant;
+pub use engine_player::EnginePlayer;
 use game::Rules;
 pub use game::{GameRecord, GameResult, play_game};
-use hall::Hall;
-pub(crate) use hall::STACK_BYTES;
+use game_runner::GameRunner;
+pub(crate) use game_runner::STACK_BYTES;
+pub use limits::GameLimits;
+pub use match_score::MatchScore;
 pub use openings::Opening;
-pub use outside::{Engine, Outside};
-pub use pace::Pace;
 pub use player::{Fault, PlayerScore};
+use player_config::PlayerConfig;
 use schedule::Fixture;
-pub use score::Score;
+pub use uci_engine::{EngineCommand, UciEngine};
 
 /// What holds for every game between players of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    pub pace: Pace,
+    pub limits: GameLimits,
     pub adjudication: Adjudication,
 }
 
-impl From<Pace> for Terms {
+impl From<GameLimits> for Terms {
     /// Games are played out.
-    fn from(pace: Pace) -> Terms {
+    fn from(limits: GameLimits) -> Terms {
         Terms {
-            pace,
+            limits,
             adjudication: Adjudication::default(),
         }
     }
@@ -89,9 +90,9 @@ pub fn encounters(
     terms: impl Into<Terms>,
     threads: usize,
 ) -> io::Result<Vec<GameResult>> {
-    let contestants: Vec<Contestant> = players
+    let players: Vec<PlayerConfig> = players
         .iter()
-        .map(|weights| Contestant::inside("", weights.clone()))
+        .map(|weights| PlayerConfig::in_process("", weights.clone()))
         .collect();
     let fixtures: Vec<Fixture> = encounters
         .iter()
@@ -104,7 +105,7 @@ pub fn encounters(
         })
         .collect();
     let mut results = vec![GameResult::Draw; encounters.len()];
-    let hall = hall(&contestants, openings, terms.into());
+    let hall = hall(&players, openings, terms.into());
     hall.play(
         &fixtures,
         threads,
@@ -120,20 +121,20 @@ pub fn encounters(
 /// One game between players of this process, on this thread.
 pub fn single_game(players: ByColor<&Arc<Weights>>, opening: &Opening, terms: Terms) -> GameResult {
     let mut seats =
-        players.map(|weights| Contestant::inside("", weights.clone()).seat(&terms.pace));
+        players.map(|weights| PlayerConfig::in_process("", weights.clone()).seat(&terms.limits));
     let rules = Rules {
         adjudication: terms.adjudication,
-        ..Rules::of(terms.pace)
+        ..Rules::of(terms.limits)
     };
     play_game(&mut *seats.white, &mut *seats.black, opening, &rules).result()
 }
 
 /// A hall in which the same terms hold for everyone.
-fn hall<'a>(contestants: &'a [Contestant], openings: &'a [Opening], terms: Terms) -> Hall<'a> {
-    Hall {
-        contestants,
+fn hall<'a>(players: &'a [PlayerConfig], openings: &'a [Opening], terms: Terms) -> GameRunner<'a> {
+    GameRunner {
+        players,
         openings,
-        pace: terms.pace,
+        limits: terms.limits,
         margin: Duration::ZERO,
         adjudication: terms.adjudication,
         tablebases: None,

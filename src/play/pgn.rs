@@ -20,7 +20,7 @@ use crate::position::Position;
 const WIDTH: usize = 79;
 
 /// What the tags say beyond the game itself.
-pub struct Heading<'a> {
+pub struct PgnHeader<'a> {
     pub event: &'a str,
     /// Counted from one.
     pub round: usize,
@@ -31,7 +31,7 @@ pub struct Heading<'a> {
     pub more: &'a [(&'a str, String)],
 }
 
-pub fn write(record: &GameRecord, heading: &Heading<'_>) -> String {
+pub fn write(record: &GameRecord, heading: &PgnHeader<'_>) -> String {
     let mut text = String::new();
     let mut tag = |name: &str, value: &str| {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");

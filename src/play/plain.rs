@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::inside::thought;
-use super::pace::Budget;
-use super::player::{Fault, FaultKind, Player, Situation, Thought};
+use super::engine_player::thought;
+use super::limits::MoveLimits;
+use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::position::Position;
 use crate::search::plain::PlainSearch;
 
@@ -15,7 +15,11 @@ impl Player for PlainSearch {
         Ok(())
     }
 
-    fn think(&mut self, situation: &Situation<'_>, _budget: &Budget) -> Result<Thought, Fault> {
+    fn think(
+        &mut self,
+        situation: &GameView<'_>,
+        _budget: &MoveLimits,
+    ) -> Result<MoveRecord, Fault> {
         let started = Instant::now();
         // A bug in the search costs a game, not the match.
         let outcome = catch_unwind(AssertUnwindSafe(|| self.run(situation.game)))

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use shakmaty::Move;
 
-use super::pace::Budget;
+use super::limits::MoveLimits;
 use crate::position::{Game, Position};
 
 /// All a player may know about the game.
-pub struct Situation<'a> {
+pub struct GameView<'a> {
     pub game: &'a Game,
     /// Where the game began, and every move since.
     pub start: &'a Position,
@@ -59,7 +59,7 @@ impl fmt::Display for PlayerScore {
 
 /// A move and what led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thought {
+pub struct MoveRecord {
     pub m: Move,
     pub score: Option<PlayerScore>,
     pub depth: u32,
@@ -144,5 +144,6 @@ pub trait Player: Send {
     /// Forget the last game; be ready for one that starts here.
     fn new_game(&mut self, start: &Position) -> Result<(), Fault>;
 
-    fn think(&mut self, situation: &Situation<'_>, budget: &Budget) -> Result<Thought, Fault>;
+    fn think(&mut self, situation: &GameView<'_>, budget: &MoveLimits)
+    -> Result<MoveRecord, Fault>;
 }

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use thiserror::Error;
 
 use super::game::GameResult;
-use super::score::SIGMAS_95;
+use super::match_score::SIGMAS_95;
 use newton::{Parameters, Problem};
 
 /// One finished game between named players.
@@ -31,7 +31,7 @@ pub struct PlayedGame {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct RatingSettings {
     /// Virtual draws of each player: two as in BayesElo, none for plain likelihood.
     pub prior: f64,
     /// Known ratings. With one, all others follow; with more, all of these are held.
@@ -44,9 +44,9 @@ pub struct Settings {
     pub draw_elo: Option<f64>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for RatingSettings {
+    fn default() -> RatingSettings {
+        RatingSettings {
             prior: 2.0,
             anchors: Vec::new(),
             average: 0.0,
@@ -56,7 +56,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl RatingSettings {
     /// What BayesElo assumes unless told to estimate.
     pub const BAYESELO_ADVANTAGE: f64 = 32.8;
     pub const BAYESELO_DRAW: f64 = 97.3;
@@ -111,9 +111,9 @@ pub enum RatingError {
 /// Elo in the natural units of the logistic function.
 const NATURAL: f64 = std::f64::consts::LN_10 / 400.0;
 
-pub fn rate(games: &[PlayedGame], settings: &Settings) -> Result<Ratings, RatingError> {
+pub fn rate(games: &[PlayedGame], settings: &RatingSettings) -> Result<Ratings, RatingError> {
     let mut tally = Tally::of(games);
-    if tally.encounters.is_empty() {
+    if tally.pairings.is_empty() {
         return Err(RatingError::NoGames);
     }
     let anchors = settings
@@ -138,11 +138,11 @@ pub fn rate(games: &[PlayedGame], settings: &Settings) -> Result<Ratings, Rating
 fn fit(
     tally: &Tally,
     anchors: &[(usize, f64)],
-    settings: &Settings,
+    settings: &RatingSettings,
 ) -> Result<Parameters, RatingError> {
     let mut problem = Problem {
         players: tally.names.len(),
-        encounters: &tally.encounters,
+        pairings: &tally.pairings,
         held: anchors
             .first()
             .map(|(player, _)| (*player, 0.0))
@@ -172,7 +172,7 @@ fn scale(draw: f64) -> f64 {
 
 /// Games of one player with white against another; virtual games make these fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Encounter {
+pub struct HeadToHead {
     pub white: usize,
     pub black: usize,
     pub wins: f64,
@@ -180,7 +180,7 @@ pub struct Encounter {
     pub losses: f64,
 }
 
-impl Encounter {
+impl HeadToHead {
     fn games(&self) -> f64 {
         self.wins + self.draws + self.losses
     }
@@ -190,7 +190,7 @@ impl Encounter {
 struct Tally {
     names: Vec<String>,
     index: HashMap<String, usize>,
-    encounters: Vec<Encounter>,
+    pairings: Vec<HeadToHead>,
     /// Wins, draws and losses of each player, real games only.
     totals: Vec<[u64; 3]>,
 }
@@ -200,25 +200,25 @@ impl Tally {
         let mut tally = Tally {
             names: Vec::new(),
             index: HashMap::new(),
-            encounters: Vec::new(),
+            pairings: Vec::new(),
             totals: Vec::new(),
         };
         let mut places: HashMap<(usize, usize), usize> = HashMap::new();
         for game in games {
             let (white, black) = (tally.player(&game.white), tally.player(&game.black));
             let place = *places.entry((white, black)).or_insert_with(|| {
-                tally.encounters.push(Encounter {
+                tally.pairings.push(HeadToHead {
                     white,
                     black,
-                    ..Encounter::default()
+                    ..HeadToHead::default()
                 });
-                tally.encounters.len() - 1
+                tally.pairings.len() - 1
             });
-            let encounter = &mut tally.encounters[place];
+            let pairing = &mut tally.pairings[place];
             let (count, for_white) = match game.result {
-                GameResult::WhiteWins => (&mut encounter.wins, 0),
-                GameResult::Draw => (&mut encounter.draws, 1),
-                GameResult::BlackWins => (&mut encounter.losses, 2),
+                GameResult::WhiteWins => (&mut pairing.wins, 0),
+                GameResult::Draw => (&mut pairing.draws, 1),
+                GameResult::BlackWins => (&mut pairing.losses, 2),
             };
             *count += 1.0;
             tally.totals[white][for_white] += 1;
@@ -246,29 +246,29 @@ impl Tally {
     /// spread as its real games are.
     fn add_prior(&mut self, draws: f64) {
         let shares: Vec<f64> = self
-            .encounters
+            .pairings
             .iter()
-            .map(|encounter| {
-                let each = |player| draws / 2.0 * encounter.games() / self.games_of(player);
-                each(encounter.white) + each(encounter.black)
+            .map(|pairing| {
+                let each = |player| draws / 2.0 * pairing.games() / self.games_of(player);
+                each(pairing.white) + each(pairing.black)
             })
             .collect();
         // Virtual games are played with both colours, or they would pull at the advantage.
-        let mirrored: Vec<Encounter> = self
-            .encounters
+        let mirrored: Vec<HeadToHead> = self
+            .pairings
             .iter()
             .zip(&shares)
-            .map(|(encounter, share)| Encounter {
-                white: encounter.black,
-                black: encounter.white,
+            .map(|(pairing, share)| HeadToHead {
+                white: pairing.black,
+                black: pairing.white,
                 draws: share / 2.0,
-                ..Encounter::default()
+                ..HeadToHead::default()
             })
             .collect();
-        for (encounter, share) in self.encounters.iter_mut().zip(shares) {
-            encounter.draws += share / 2.0;
+        for (pairing, share) in self.pairings.iter_mut().zip(shares) {
+            pairing.draws += share / 2.0;
         }
-        self.encounters
+        self.pairings
             .extend(mirrored.into_iter().filter(|mirror| mirror.draws > 0.0));
     }
 
@@ -276,13 +276,13 @@ impl Tally {
     /// larger differences do, without end. A few virtual games of a player against itself, drawn
     /// as often as BayesElo assumes, say nothing about ratings and hold the threshold.
     fn add_draw_prior(&mut self, games: f64) {
-        let decided = games / (1.0 + (Settings::BAYESELO_DRAW * NATURAL).exp());
+        let decided = games / (1.0 + (RatingSettings::BAYESELO_DRAW * NATURAL).exp());
         if games > 0.0 {
-            self.encounters.push(Encounter {
+            self.pairings.push(HeadToHead {
                 wins: decided,
                 losses: decided,
                 draws: games - 2.0 * decided,
-                ..Encounter::default()
+                ..HeadToHead::default()
             });
         }
     }
@@ -291,9 +291,9 @@ impl Tally {
     fn is_connected(&self, anchors: &[(usize, f64)]) -> bool {
         let mut group: Vec<usize> = (0..self.names.len()).collect();
         let games = self
-            .encounters
+            .pairings
             .iter()
-            .map(|encounter| (encounter.white, encounter.black));
+            .map(|pairing| (pairing.white, pairing.black));
         let held = anchors.windows(2).map(|pair| (pair[0].0, pair[1].0));
         for (one, other) in games.chain(held) {
             let (keep, replace) = (group[one], group[other]);
@@ -310,7 +310,7 @@ impl Tally {
         &self,
         fit: &Parameters,
         anchors: &[(usize, f64)],
-        settings: &Settings,
+        settings: &RatingSettings,
         disconnected: bool,
     ) -> Ratings {
         let unit = scale(fit.draw) / NATURAL;
@@ -345,14 +345,14 @@ impl Tally {
 
     fn opposition(&self, player: usize, elo: &[f64]) -> f64 {
         let (mut sum, mut games) = (0.0, 0.0);
-        for encounter in &self.encounters {
-            let opponent = match (encounter.white == player, encounter.black == player) {
-                (true, false) => encounter.black,
-                (false, true) => encounter.white,
+        for pairing in &self.pairings {
+            let opponent = match (pairing.white == player, pairing.black == player) {
+                (true, false) => pairing.black,
+                (false, true) => pairing.white,
                 _ => continue,
             };
-            sum += elo[opponent] * encounter.games();
-            games += encounter.games();
+            sum += elo[opponent] * pairing.games();
+            games += pairing.games();
         }
         if games == 0.0 { 0.0 } else { sum / games }
     }

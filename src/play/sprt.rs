@@ -12,10 +12,10 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::score::{NORMALIZED_UNIT, Sample, Score, expected_score};
+use super::match_score::{MatchScore, NORMALIZED_UNIT, ResultSample, expected_score};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Model {
+pub enum EloModel {
     #[default]
     Normalized,
     Logistic,
@@ -29,11 +29,11 @@ pub struct Sprt {
     pub alpha: f64,
     /// How often a player of edge `elo1` may fail.
     pub beta: f64,
-    pub model: Model,
+    pub model: EloModel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum SprtDecision {
     /// H1: the edge is at least `elo1`.
     Accepted,
     /// H0: the edge is at most `elo0`.
@@ -57,7 +57,7 @@ impl Default for Sprt {
             elo1: 5.0,
             alpha: 0.05,
             beta: 0.05,
-            model: Model::default(),
+            model: EloModel::default(),
         }
     }
 }
@@ -90,13 +90,13 @@ impl FromStr for Sprt {
     }
 }
 
-impl FromStr for Model {
+impl FromStr for EloModel {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Model, ()> {
+    fn from_str(text: &str) -> Result<EloModel, ()> {
         match text {
-            "normalized" | "normalised" => Ok(Model::Normalized),
-            "logistic" => Ok(Model::Logistic),
+            "normalized" | "normalised" => Ok(EloModel::Normalized),
+            "logistic" => Ok(EloModel::Logistic),
             _ => Err(()),
         }
     }
@@ -124,7 +124,7 @@ impl Sprt {
     }
 
     /// The log-likelihood ratio of `elo1` against `elo0`; zero without games.
-    pub fn log_likelihood_ratio(&self, score: &Score) -> f64 {
+    pub fn llr(&self, score: &MatchScore) -> f64 {
         let mut sample = score.sample();
         if sample.observations() == 0.0 {
             return 0.0;
@@ -134,8 +134,8 @@ impl Sprt {
             *count = count.max(1e-3);
         }
         let hypothesis = |elo: f64| match self.model {
-            Model::Logistic => likeliest_with_mean(&sample, expected_score(elo)),
-            Model::Normalized => {
+            EloModel::Logistic => likeliest_with_mean(&sample, expected_score(elo)),
+            EloModel::Normalized => {
                 let ratio = elo / NORMALIZED_UNIT * sample.games_each.sqrt();
                 likeliest_with_ratio(&sample, ratio)
             }
@@ -147,25 +147,25 @@ impl Sprt {
             .sum()
     }
 
-    pub fn decision(&self, score: &Score) -> Option<Decision> {
-        let ratio = self.log_likelihood_ratio(score);
+    pub fn decision(&self, score: &MatchScore) -> Option<SprtDecision> {
+        let ratio = self.llr(score);
         let [low, high] = self.bounds();
         if ratio >= high {
-            Some(Decision::Accepted)
+            Some(SprtDecision::Accepted)
         } else if ratio <= low {
-            Some(Decision::Rejected)
+            Some(SprtDecision::Rejected)
         } else {
             None
         }
     }
 
     /// The line fastchess prints.
-    pub fn describe(&self, score: &Score) -> String {
+    pub fn describe(&self, score: &MatchScore) -> String {
         let [low, high] = self.bounds();
-        let ratio = self.log_likelihood_ratio(score);
+        let ratio = self.llr(score);
         let verdict = match self.decision(score) {
-            Some(Decision::Accepted) => " - H1 was accepted",
-            Some(Decision::Rejected) => " - H0 was accepted",
+            Some(SprtDecision::Accepted) => " - H1 was accepted",
+            Some(SprtDecision::Rejected) => " - H0 was accepted",
             None => "",
         };
         format!(
@@ -175,17 +175,17 @@ impl Sprt {
     }
 }
 
-impl fmt::Display for Decision {
+impl fmt::Display for SprtDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Decision::Accepted => "H1 was accepted",
-            Decision::Rejected => "H0 was accepted",
+            SprtDecision::Accepted => "H1 was accepted",
+            SprtDecision::Rejected => "H0 was accepted",
         })
     }
 }
 
 /// The distribution that makes the sample likeliest among those whose mean is `mean`.
-fn likeliest_with_mean(sample: &Sample, mean: f64) -> Vec<f64> {
+fn likeliest_with_mean(sample: &ResultSample, mean: f64) -> Vec<f64> {
     let centred: Vec<f64> = sample.values().map(|value| value - mean).collect();
     let total = sample.observations();
     let observed: Vec<f64> = sample.counts.iter().map(|count| count / total).collect();
@@ -195,7 +195,7 @@ fn likeliest_with_mean(sample: &Sample, mean: f64) -> Vec<f64> {
 /// The same, for a given ratio of (mean - 1/2) to standard deviation. The spread belongs to the
 /// distribution sought, so the condition is made linear around the last guess until that guess
 /// stays put.
-fn likeliest_with_ratio(sample: &Sample, ratio: f64) -> Vec<f64> {
+fn likeliest_with_ratio(sample: &ResultSample, ratio: f64) -> Vec<f64> {
     const ROUNDS: usize = 25;
     const CLOSE: f64 = 1e-9;
     let values: Vec<f64> = sample.values().collect();

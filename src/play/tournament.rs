@@ -10,26 +10,26 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::adjudication::Adjudication;
-use super::contestant::Contestant;
+use super::crosstable::{Crosstable, FinishedGame};
 use super::game::GameRecord;
-use super::hall::Hall;
-use super::journal::{GAME_TAG, Journal, JournalError, MATCH_TAG};
+use super::game_runner::GameRunner;
+use super::games_file::{GAME_TAG, GamesFile, GamesFileError, MATCH_TAG};
+use super::limits::GameLimits;
 use super::openings::Opening;
-use super::pace::Pace;
-use super::pgn::{self, Heading};
+use super::pgn::{self, PgnHeader};
+use super::player_config::PlayerConfig;
 use super::schedule::{Fixture, Schedule};
-use super::sprt::{Decision, Sprt};
-use super::standings::{Finished, Standings};
+use super::sprt::{Sprt, SprtDecision};
 use crate::tablebase::Tablebases;
 
 pub struct Tournament {
     pub event: String,
-    pub contestants: Vec<Contestant>,
+    pub players: Vec<PlayerConfig>,
     /// In the order in which they are played.
     pub openings: Vec<Opening>,
     pub schedule: Schedule,
     /// For those who have no limits of their own.
-    pub pace: Pace,
+    pub limits: GameLimits,
     pub margin: Duration,
     pub adjudication: Adjudication,
     pub tablebases: Option<Arc<Tablebases>>,
@@ -41,34 +41,34 @@ pub struct Tournament {
 #[derive(Debug, Error)]
 pub enum TournamentError {
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    GamesFile(#[from] GamesFileError),
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),
 }
 
 /// Hears of the games as they end.
-pub trait Spectator {
-    fn finished(&mut self, fixture: Fixture, record: &GameRecord, standings: &Standings);
+pub trait TournamentObserver {
+    fn finished(&mut self, fixture: Fixture, record: &GameRecord, crosstable: &Crosstable);
 }
 
 /// Where a match stands at its end.
-pub struct Conclusion {
-    pub standings: Standings,
-    pub decision: Option<Decision>,
+pub struct TournamentResult {
+    pub crosstable: Crosstable,
+    pub decision: Option<SprtDecision>,
 }
 
 impl Tournament {
     /// A name that two matches share only when they are the same.
     pub fn id(&self) -> String {
         let mut text = String::new();
-        for contestant in &self.contestants {
-            text.push_str(&contestant.fingerprint());
+        for player in &self.players {
+            text.push_str(&player.fingerprint());
         }
         for opening in &self.openings {
             text.push_str(&format!("{} {:?}", opening.start.fen(), opening.moves));
         }
         let limits = (
-            self.pace,
+            self.limits,
             self.margin,
             self.adjudication,
             self.tablebases.is_some(),
@@ -81,23 +81,23 @@ impl Tournament {
     /// Plays what is not finished yet, until the schedule or the test ends, or `stop` is set.
     pub fn run(
         &self,
-        mut journal: Option<Journal>,
-        finished: BTreeMap<usize, Finished>,
-        spectator: &mut dyn Spectator,
+        mut journal: Option<GamesFile>,
+        finished: BTreeMap<usize, FinishedGame>,
+        spectator: &mut dyn TournamentObserver,
         stop: &AtomicBool,
-    ) -> Result<Conclusion, TournamentError> {
-        let mut standings = Standings::new(self.schedule.clone());
+    ) -> Result<TournamentResult, TournamentError> {
+        let mut crosstable = Crosstable::new(self.schedule.clone());
         for (number, game) in finished {
             if number < self.schedule.games() {
-                standings.add(number, game);
+                crosstable.add(number, game);
             }
         }
-        let mut decision = self.judge(&mut standings);
+        let mut decision = self.judge(&mut crosstable);
         let mut failure = None;
         if decision.is_none() {
             let id = self.id();
             let todo: Vec<Fixture> = (0..self.schedule.games())
-                .filter(|number| !standings.is_finished(*number))
+                .filter(|number| !crosstable.is_finished(*number))
                 .map(|number| self.schedule.fixture(number))
                 .collect();
             self.hall()
@@ -109,9 +109,9 @@ impl Tournament {
                         failure = Some(error);
                         return ControlFlow::Break(());
                     }
-                    standings.add(fixture.number, Finished::of(&record));
-                    spectator.finished(fixture, &record, &standings);
-                    decision = self.judge(&mut standings);
+                    crosstable.add(fixture.number, FinishedGame::of(&record));
+                    spectator.finished(fixture, &record, &crosstable);
+                    decision = self.judge(&mut crosstable);
                     match decision {
                         Some(_) => ControlFlow::Break(()),
                         None => ControlFlow::Continue(()),
@@ -121,33 +121,33 @@ impl Tournament {
         if let Some(error) = failure {
             return Err(error.into());
         }
-        self.conclude(standings, decision, journal)
+        self.conclude(crosstable, decision, journal)
     }
 
     /// Games that ended out of turn after the one that decided are not part of the match.
     fn conclude(
         &self,
-        standings: Standings,
-        decision: Option<Decision>,
-        journal: Option<Journal>,
-    ) -> Result<Conclusion, TournamentError> {
+        crosstable: Crosstable,
+        decision: Option<SprtDecision>,
+        journal: Option<GamesFile>,
+    ) -> Result<TournamentResult, TournamentError> {
         let end = match decision {
-            Some(_) => standings.settled_games(),
+            Some(_) => crosstable.settled_games(),
             None => usize::MAX,
         };
         if let Some(journal) = journal {
             journal.put_in_order(end)?;
         }
-        Ok(Conclusion {
-            standings: standings.before(end),
+        Ok(TournamentResult {
+            crosstable: crosstable.before(end),
             decision,
         })
     }
 
     /// Settles what can be settled and asks the test after each pair.
-    fn judge(&self, standings: &mut Standings) -> Option<Decision> {
+    fn judge(&self, crosstable: &mut Crosstable) -> Option<SprtDecision> {
         let sprt = self.sprt?;
-        while let Some(score) = standings.settle_pair() {
+        while let Some(score) = crosstable.settle_pair() {
             if let Some(decision) = sprt.decision(&score) {
                 return Some(decision);
             }
@@ -155,11 +155,11 @@ impl Tournament {
         None
     }
 
-    fn hall(&self) -> Hall<'_> {
-        Hall {
-            contestants: &self.contestants,
+    fn hall(&self) -> GameRunner<'_> {
+        GameRunner {
+            players: &self.players,
             openings: &self.openings,
-            pace: self.pace,
+            limits: self.limits,
             margin: self.margin,
             adjudication: self.adjudication,
             tablebases: self.tablebases.clone(),
@@ -167,18 +167,18 @@ impl Tournament {
     }
 
     fn pgn(&self, id: &str, fixture: &Fixture, record: &GameRecord) -> String {
-        let paces = self.hall().rules(fixture).paces;
-        let (white, black) = (paces.white.tag(), paces.black.tag());
+        let limits = self.hall().rules(fixture).limits;
+        let (white, black) = (limits.white.tag(), limits.black.tag());
         let time_control = if white == black {
             white
         } else {
             format!("{white} against {black}")
         };
-        let heading = Heading {
+        let heading = PgnHeader {
             event: &self.event,
             round: fixture.round + 1,
-            white: &self.contestants[fixture.white].name,
-            black: &self.contestants[fixture.black].name,
+            white: &self.players[fixture.white].name,
+            black: &self.players[fixture.black].name,
             time_control: &time_control,
             more: &[
                 (MATCH_TAG, id.to_owned()),
@@ -197,8 +197,8 @@ fn fowler_noll_vo(bytes: &[u8]) -> u64 {
 }
 
 /// Nobody watches.
-pub struct EmptyHall;
+pub struct NoObserver;
 
-impl Spectator for EmptyHall {
-    fn finished(&mut self, _: Fixture, _: &GameRecord, _: &Standings) {}
+impl TournamentObserver for NoObserver {
+    fn finished(&mut self, _: Fixture, _: &GameRecord, _: &Crosstable) {}
 }

@@ -5,12 +5,12 @@
 //! log f(d - t), as often as white did not lose, log f(-d - t), as often as black did not, and
 //! log(e^2t - 1), as often as it was drawn; each is concave.
 
-use super::Encounter;
+use super::HeadToHead;
 
 /// What is to be found, and what is known already.
 pub struct Problem<'a> {
     pub players: usize,
-    pub encounters: &'a [Encounter],
+    pub pairings: &'a [HeadToHead],
     /// Ratings that do not move; without any, the average is held at zero.
     pub held: Vec<(usize, f64)>,
     pub advantage: Option<f64>,
@@ -52,10 +52,7 @@ impl Problem<'_> {
             at[*player] = *rating;
         }
         at[advantage] = self.advantage.unwrap_or(0.0);
-        let drawn = self
-            .encounters
-            .iter()
-            .any(|encounter| encounter.draws > 0.0);
+        let drawn = self.pairings.iter().any(|pairing| pairing.draws > 0.0);
         at[draw] = match self.draw {
             Some(draw) => draw,
             None if drawn => START_DRAW,
@@ -100,11 +97,11 @@ impl Problem<'_> {
     /// The logarithm of the likelihood, less the penalty.
     fn likelihood(&self, at: &[f64]) -> f64 {
         let (advantage, threshold) = (at[self.players], at[self.players + 1]);
-        let results = self.encounters.iter().map(|encounter| {
-            let edge = at[encounter.white] - at[encounter.black] + advantage;
-            let decided = (encounter.wins + encounter.draws) * log_logistic(edge - threshold)
-                + (encounter.losses + encounter.draws) * log_logistic(-edge - threshold);
-            let drawn = match encounter.draws {
+        let results = self.pairings.iter().map(|pairing| {
+            let edge = at[pairing.white] - at[pairing.black] + advantage;
+            let decided = (pairing.wins + pairing.draws) * log_logistic(edge - threshold)
+                + (pairing.losses + pairing.draws) * log_logistic(-edge - threshold);
+            let drawn = match pairing.draws {
                 0.0 => 0.0,
                 draws => draws * (2.0 * threshold + (-(-2.0 * threshold).exp_m1()).ln()),
             };
@@ -139,8 +136,8 @@ impl Problem<'_> {
         let size = self.players + 2;
         let mut gradient = vec![0.0; size];
         let mut curvature = vec![vec![0.0; size]; size];
-        for encounter in self.encounters {
-            self.add_encounter(encounter, at, &mut gradient, &mut curvature);
+        for pairing in self.pairings {
+            self.add_encounter(pairing, at, &mut gradient, &mut curvature);
         }
         let penalty = self.penalty();
         let sum: f64 = at[..self.players].iter().sum();
@@ -164,18 +161,18 @@ impl Problem<'_> {
 
     fn add_encounter(
         &self,
-        encounter: &Encounter,
+        pairing: &HeadToHead,
         at: &[f64],
         gradient: &mut [f64],
         curvature: &mut [Vec<f64>],
     ) {
         let (advantage, draw) = (self.players, self.players + 1);
         let threshold = at[draw];
-        let edge = at[encounter.white] - at[encounter.black] + at[advantage];
+        let edge = at[pairing.white] - at[pairing.black] + at[advantage];
         let win = logistic(edge - threshold);
         let loss = logistic(-edge - threshold);
-        let not_lost = encounter.wins + encounter.draws;
-        let not_won = encounter.losses + encounter.draws;
+        let not_lost = pairing.wins + pairing.draws;
+        let not_won = pairing.losses + pairing.draws;
 
         let (pull_win, pull_loss) = (not_lost * (1.0 - win), not_won * (1.0 - loss));
         let (bend_win, bend_loss) = (pull_win * win, pull_loss * loss);
@@ -183,8 +180,8 @@ impl Problem<'_> {
         let bend = bend_win + bend_loss;
         let cross = bend_loss - bend_win;
         let directions = [
-            (encounter.white, 1.0),
-            (encounter.black, -1.0),
+            (pairing.white, 1.0),
+            (pairing.black, -1.0),
             (advantage, 1.0),
         ];
         for (row, sign) in directions {
@@ -197,11 +194,11 @@ impl Problem<'_> {
         }
         gradient[draw] -= pull_win + pull_loss;
         curvature[draw][draw] += bend;
-        if encounter.draws > 0.0 {
+        if pairing.draws > 0.0 {
             // d/dt log(e^2t - 1), written so that it neither overflows nor cancels.
             let tail = -(-2.0 * threshold).exp_m1();
-            gradient[draw] += encounter.draws * 2.0 / tail;
-            curvature[draw][draw] += encounter.draws * 4.0 * (1.0 - tail) / (tail * tail);
+            gradient[draw] += pairing.draws * 2.0 / tail;
+            curvature[draw][draw] += pairing.draws * 4.0 * (1.0 - tail) / (tail * tail);
         }
     }
 

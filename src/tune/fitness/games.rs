@@ -13,7 +13,7 @@ use shakmaty::{ByColor, Color};
 use super::{Batch, Fitness, Sloped};
 use crate::eval::Weights;
 use crate::play::adjudication::Adjudication;
-use crate::play::{self, Encounter, GameResult, Opening, Pace, Terms, openings};
+use crate::play::{self, Encounter, GameLimits, GameResult, Opening, Terms, openings};
 use crate::search::plain::Breadth;
 use crate::tune::genome::Genome;
 
@@ -103,15 +103,15 @@ impl GamesSettings {
     }
 
     pub fn terms(&self) -> Terms {
-        let pace = match self.search {
-            Manner::Plain => Pace::plain(Breadth {
+        let limits = match self.search {
+            Manner::Plain => GameLimits::plain(Breadth {
                 plies: self.plies,
                 captures: self.captures,
             }),
-            Manner::Finch => Pace::depth(self.plies),
+            Manner::Finch => GameLimits::depth(self.plies),
         };
         Terms {
-            pace,
+            limits,
             adjudication: Adjudication {
                 max_moves: (self.max_moves > 0).then_some(self.max_moves),
                 ..Adjudication::default()
@@ -125,7 +125,7 @@ impl GamesSettings {
             Place::Start => "the start",
             Place::Book => "Finch's openings",
         };
-        format!("games from {place}, {}", self.terms().pace)
+        format!("games from {place}, {}", self.terms().limits)
     }
 }
 
@@ -255,7 +255,7 @@ impl Fitness for Games {
                 white if white < last => (white, Color::White),
                 _ => (encounter.black, Color::Black),
             };
-            points[player] += result.verdict_for(color).half_points();
+            points[player] += result.result_for(color).half_points();
         }
         let most = (4 * places.len().max(1)) as f64;
         points

@@ -95,7 +95,7 @@ impl CoevolutionSettings {
         for (encounter, result) in encounters.iter().zip(results) {
             for color in shakmaty::Color::ALL {
                 let player = color.fold_wb(encounter.white, encounter.black);
-                points[player][0] += result.verdict_for(color).half_points();
+                points[player][0] += result.result_for(color).half_points();
                 points[player][1] += 2;
             }
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::pairing::{Population, Seed, complaint_about_seeds, play_generation, seeded_population};
 use super::succession::Verdicts;
 use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
-use crate::play::game::Verdict;
+use crate::play::game::PlayerResult;
 use crate::tune::genome::{Gene, Genome};
 use crate::tune::operators::polynomial;
 
@@ -99,8 +99,9 @@ impl DynamicBoundarySettings {
         genome: &Genome,
         random: &mut impl Rng,
     ) {
-        let count = |wanted: Verdict| verdicts.iter().filter(|found| **found == wanted).count();
-        let [winner, loser] = match count(Verdict::Win).cmp(&count(Verdict::Loss)) {
+        let count =
+            |wanted: PlayerResult| verdicts.iter().filter(|found| **found == wanted).count();
+        let [winner, loser] = match count(PlayerResult::Win).cmp(&count(PlayerResult::Loss)) {
             std::cmp::Ordering::Greater => places,
             std::cmp::Ordering::Less => [places[1], places[0]],
             std::cmp::Ordering::Equal if self.tie == Tie::First => places,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::pairing::{Population, Seed, complaint_about_seeds, play_generation, seeded_population};
 use super::succession::Verdicts;
 use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
-use crate::play::game::Verdict;
+use crate::play::game::PlayerResult;
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Genome;
 use crate::tune::statistics::mean_and_deviation;
@@ -138,7 +138,7 @@ impl PopulationDynamicsSettings {
 
 /// Games won less games lost.
 fn lead(verdicts: Verdicts) -> i32 {
-    let worth = |verdict: &Verdict| verdict.half_points() as i32 - 1;
+    let worth = |verdict: &PlayerResult| verdict.half_points() as i32 - 1;
     verdicts.iter().map(worth).sum()
 }
 

@@ -13,7 +13,7 @@ use shakmaty::Color;
 
 use super::Individual;
 use crate::play::STACK_BYTES;
-use crate::play::game::Verdict;
+use crate::play::game::PlayerResult;
 use crate::tune::fitness::Arena;
 
 /// Two games between two places of the population, one with each colour.
@@ -31,7 +31,7 @@ impl Contest {
 }
 
 /// How a contest went for the first of its two, in both games.
-pub type Verdicts = [Verdict; 2];
+pub type Verdicts = [PlayerResult; 2];
 
 /// Plays all contests; `settle` hears the outcomes in turn and may change the two places.
 pub fn play_in_turn(
@@ -80,7 +80,7 @@ pub fn play_in_turn(
     });
 }
 
-fn serve(arena: &Arena, todo: &Receiver<Job>, done: &Sender<(usize, usize, Verdict)>) {
+fn serve(arena: &Arena, todo: &Receiver<Job>, done: &Sender<(usize, usize, PlayerResult)>) {
     for job in todo {
         let _ = done.send(job.play(arena));
     }
@@ -96,10 +96,10 @@ struct Job {
 }
 
 impl Job {
-    fn play(&self, arena: &Arena) -> (usize, usize, Verdict) {
+    fn play(&self, arena: &Arena) -> (usize, usize, PlayerResult) {
         let result = arena.game(&self.genes[0], &self.genes[1], self.opening);
         let first = Color::from_white(self.game == 0);
-        (self.contest, self.game, result.verdict_for(first))
+        (self.contest, self.game, result.result_for(first))
     }
 }
 
@@ -108,7 +108,7 @@ struct Round<'a> {
     contests: &'a [Contest],
     /// Games given out of each contest.
     given: Vec<usize>,
-    verdicts: Vec<[Option<Verdict>; 2]>,
+    verdicts: Vec<[Option<PlayerResult>; 2]>,
     settled: usize,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Round<'a> {
         })
     }
 
-    fn enter(&mut self, contest: usize, game: usize, verdict: Verdict) {
+    fn enter(&mut self, contest: usize, game: usize, verdict: PlayerResult) {
         self.verdicts[contest][game] = Some(verdict);
     }
 
@@ -187,16 +187,16 @@ mod tests {
         }
         assert_eq!(given, [(0, 0), (0, 1), (2, 0), (2, 1)]);
         for game in 0..2 {
-            round.enter(2, game, Verdict::Win);
+            round.enter(2, game, PlayerResult::Win);
         }
         assert!(
             round.next_settled().is_none(),
             "outcomes take effect in turn"
         );
         for game in 0..2 {
-            round.enter(0, game, Verdict::Draw);
+            round.enter(0, game, PlayerResult::Draw);
         }
-        assert_eq!(round.next_settled(), Some((0, [Verdict::Draw; 2])));
+        assert_eq!(round.next_settled(), Some((0, [PlayerResult::Draw; 2])));
         assert_eq!(round.next_job(&population).map(|job| job.contest), Some(1));
     }
 }

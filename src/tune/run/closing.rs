@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::eval::Weights;
-use crate::play::contestant::Contestant;
-use crate::play::journal::Journal;
+use crate::play::games_file::GamesFile;
+use crate::play::player_config::PlayerConfig;
 use crate::play::schedule::{Format, Schedule};
-use crate::play::tournament::{EmptyHall, Tournament};
-use crate::play::{Pace, Score, Terms, openings};
+use crate::play::tournament::{NoObserver, Tournament};
+use crate::play::{GameLimits, MatchScore, Terms, openings};
 use crate::tune::genome::Genome;
 use crate::tune::preset::{FitnessSettings, Preset};
 
@@ -19,7 +19,7 @@ use super::{Folder, RunError};
 pub struct Closing {
     /// Whom it was played against.
     pub opponent: String,
-    pub score: Score,
+    pub score: MatchScore,
 }
 
 /// The file of the games, in the folder of the run.
@@ -50,15 +50,15 @@ pub fn closing_matches(
     let unusable = |error: &dyn std::fmt::Display| folder.unusable(GAMES, &error.to_string());
     let path = folder.path().join(GAMES);
     let (journal, finished) =
-        Journal::resume(&path, &tournament.id()).map_err(|error| unusable(&error))?;
+        GamesFile::resume(&path, &tournament.id()).map_err(|error| unusable(&error))?;
     let conclusion = tournament
-        .run(Some(journal), finished, &mut EmptyHall, stop)
+        .run(Some(journal), finished, &mut NoObserver, stop)
         .map_err(|error| unusable(&error))?;
-    let standings = conclusion.standings;
-    if standings.games() < tournament.schedule.games() {
+    let crosstable = conclusion.crosstable;
+    if crosstable.games() < tournament.schedule.games() {
         return Ok(None);
     }
-    let closings = standings.pairings().map(|((_, opponent), score)| Closing {
+    let closings = crosstable.pairings().map(|((_, opponent), score)| Closing {
         opponent: players[opponent].0.to_owned(),
         score,
     });
@@ -69,18 +69,19 @@ fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
     let run = &preset.run;
     let terms = match &preset.fitness {
         FitnessSettings::Games(settings) => settings.terms(),
-        _ => Terms::from(Pace::nodes(run.closing_nodes)),
+        _ => Terms::from(GameLimits::nodes(run.closing_nodes)),
     };
     let mut openings = openings::embedded();
     openings::shuffle(&mut openings, run.seed);
-    let contestant =
-        |(name, weights): &(&str, Weights)| Contestant::inside(name, Arc::new(weights.clone()));
+    let player = |(name, weights): &(&str, Weights)| {
+        PlayerConfig::in_process(name, Arc::new(weights.clone()))
+    };
     Tournament {
         event: format!("{}, seed {}: closing match", preset.name, run.seed),
-        contestants: players.iter().map(contestant).collect(),
+        players: players.iter().map(player).collect(),
         openings,
         schedule: Schedule::new(players.len(), Format::Gauntlet, run.closing_games as usize),
-        pace: terms.pace,
+        limits: terms.limits,
         margin: Duration::ZERO,
         adjudication: terms.adjudication,
         tablebases: None,

@@ -1,26 +1,26 @@
 //! A match's table as text, in the form users of fastchess know.
 
-use super::score::{Estimate, Score};
+use super::crosstable::Crosstable;
+use super::match_score::{EloEstimate, MatchScore};
 use super::sprt::Sprt;
-use super::standings::Standings;
 
 /// The whole table: the block of two players, or the ranking of many.
 pub fn table(
     names: &[&str],
     conditions: &str,
-    standings: &Standings,
+    crosstable: &Crosstable,
     sprt: Option<&Sprt>,
 ) -> String {
     match names {
-        [one, other] => report([one, other], conditions, &standings.total(0), sprt),
-        _ => ranking(names, standings),
+        [one, other] => report([one, other], conditions, &crosstable.total(0), sprt),
+        _ => ranking(names, crosstable),
     }
 }
 
 /// One line for each player who failed: what happened and how often.
-pub fn faults(names: &[&str], standings: &Standings) -> Vec<String> {
+pub fn faults(names: &[&str], crosstable: &Crosstable) -> Vec<String> {
     let describe = |(player, name): (usize, &&str)| {
-        let faults = standings.faults(player);
+        let faults = crosstable.faults(player);
         let counts: Vec<String> = faults
             .iter()
             .map(|(kind, count)| format!("{} {count}", kind.plural()))
@@ -31,17 +31,22 @@ pub fn faults(names: &[&str], standings: &Standings) -> Vec<String> {
 }
 
 /// The block fastchess prints for two players.
-pub fn report(names: [&str; 2], conditions: &str, score: &Score, sprt: Option<&Sprt>) -> String {
+pub fn report(
+    names: [&str; 2],
+    conditions: &str,
+    score: &MatchScore,
+    sprt: Option<&Sprt>,
+) -> String {
     let [losses, worse, even, better, wins] = score.pairs;
     let pairs: u64 = score.pairs.iter().sum();
     let ratio = |one: u64, other: u64| one as f64 / other as f64;
-    let traded = ratio(score.traded_wins, even - score.traded_wins);
+    let traded = ratio(score.win_loss_pairs, even - score.win_loss_pairs);
     let lines = [
         format!("Results of {} vs {} ({conditions}):", names[0], names[1]),
         format!("Elo: {}, nElo: {}", score.elo(), score.normalized_elo()),
         format!(
             "LOS: {:.2} %, DrawRatio: {:.2} %, PairsRatio: {:.2}",
-            score.superiority() * 100.0,
+            score.los() * 100.0,
             ratio(even, pairs) * 100.0,
             ratio(better + wins, worse + losses)
         ),
@@ -62,24 +67,24 @@ pub fn report(names: [&str; 2], conditions: &str, score: &Score, sprt: Option<&S
 }
 
 /// Players by points, with their results against all others.
-fn ranking(names: &[&str], standings: &Standings) -> String {
+fn ranking(names: &[&str], crosstable: &Crosstable) -> String {
     let width = names
         .iter()
         .map(|name| name.chars().count())
         .max()
         .unwrap_or(0)
         .max(20);
-    let mut totals: Vec<(&str, Score)> = names
+    let mut totals: Vec<(&str, MatchScore)> = names
         .iter()
         .enumerate()
-        .map(|(player, name)| (*name, standings.total(player)))
+        .map(|(player, name)| (*name, crosstable.total(player)))
         .collect();
     totals.sort_by(|(_, one), (_, other)| other.ratio().total_cmp(&one.ratio()));
     let heading = format!(
         "Rank {:width$} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8} {:>7}  Ptnml(0-2)",
-        "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Points", "Score", "Draws"
+        "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Points", "MatchScore", "Draws"
     );
-    let line = |(place, (name, score)): (usize, &(&str, Score))| {
+    let line = |(place, (name, score)): (usize, &(&str, MatchScore))| {
         let [elo, normalized] = [score.elo(), score.normalized_elo()].map(columns);
         let draws = score.draws as f64 / score.games().max(1) as f64;
         format!(
@@ -96,6 +101,6 @@ fn ranking(names: &[&str], standings: &Standings) -> String {
     format!("{heading}\n{}", lines.join("\n"))
 }
 
-fn columns(estimate: Estimate) -> String {
+fn columns(estimate: EloEstimate) -> String {
     format!("{:>8.2} {:>7.2}", estimate.value, estimate.error)
 }

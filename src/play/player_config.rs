@@ -11,34 +11,34 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::inside::Inside;
-use super::outside::{Engine, Outside};
-use super::pace::{Pace, TimeControlError, duration};
+use super::engine_player::EnginePlayer;
+use super::limits::{GameLimits, TimeControlError, duration};
 use super::player::{Fault, FaultKind, Player};
+use super::uci_engine::{EngineCommand, UciEngine};
 use crate::eval::{Weights, WeightsError};
 use crate::search::plain::PlainSearch;
 use crate::search::table::OutOfMemory;
 
 #[derive(Clone, Debug)]
-pub struct Contestant {
+pub struct PlayerConfig {
     pub name: String,
-    pub kind: Kind,
+    pub kind: PlayerKind,
     /// The player's own limits; empty when those of the match hold.
-    pub pace: Pace,
+    pub limits: GameLimits,
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind {
-    /// Finch in this process, with a table of so many MiB or as many as fit the pace.
-    Inside {
+pub enum PlayerKind {
+    /// Finch in this process, with a table of so many MiB or as many as fit the limits.
+    InProcess {
         weights: Arc<Weights>,
         hash: Option<usize>,
     },
-    Outside(Engine),
+    Uci(EngineCommand),
 }
 
 #[derive(Debug, Error)]
-pub enum ContestantError {
+pub enum PlayerConfigError {
     #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error("player '{player}': a quotation mark is not closed")]
@@ -51,41 +51,41 @@ pub enum ContestantError {
         error: TimeControlError,
     },
     #[error("player '{0}': exactly one of cmd= and weights= is needed")]
-    Kind(String),
+    NoEngine(String),
 }
 
 /// How long an engine may take to start, to be ready, or to move when no time is set.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-impl Contestant {
-    pub fn inside(name: &str, weights: Arc<Weights>) -> Contestant {
-        Contestant {
+impl PlayerConfig {
+    pub fn in_process(name: &str, weights: Arc<Weights>) -> PlayerConfig {
+        PlayerConfig {
             name: name.to_owned(),
-            kind: Kind::Inside {
+            kind: PlayerKind::InProcess {
                 weights,
                 hash: None,
             },
-            pace: Pace::default(),
+            limits: GameLimits::default(),
         }
     }
 
-    pub fn parse(text: &str) -> Result<Contestant, ContestantError> {
+    pub fn parse(text: &str) -> Result<PlayerConfig, PlayerConfigError> {
         if text.contains('=') && !Path::new(text).exists() {
-            Settings::read(text)?.contestant(text)
+            Settings::read(text)?.player(text)
         } else {
-            Ok(Contestant::inside(&stem(text), load(text)?))
+            Ok(PlayerConfig::in_process(&stem(text), load(text)?))
         }
     }
 
     /// Takes a seat at the board, with limits that come from the match where it has none.
-    pub fn seat(&self, pace: &Pace) -> Box<dyn Player> {
+    pub fn seat(&self, limits: &GameLimits) -> Box<dyn Player> {
         match &self.kind {
-            Kind::Outside(engine) => Box::new(Outside::new(engine.clone())),
-            Kind::Inside { weights, hash } => {
-                let hash = hash.unwrap_or_else(|| pace.hash());
-                let seated: Result<Box<dyn Player>, OutOfMemory> = match pace.plain {
+            PlayerKind::Uci(engine) => Box::new(UciEngine::new(engine.clone())),
+            PlayerKind::InProcess { weights, hash } => {
+                let hash = hash.unwrap_or_else(|| limits.hash());
+                let seated: Result<Box<dyn Player>, OutOfMemory> = match limits.plain {
                     Some(breadth) => boxed(PlainSearch::new(weights.clone(), breadth)),
-                    None => boxed(Inside::new(weights.clone(), hash)),
+                    None => boxed(EnginePlayer::new(weights.clone(), hash)),
                 };
                 seated.unwrap_or_else(|error| Box::new(Absent(error)))
             }
@@ -95,21 +95,21 @@ impl Contestant {
     /// What makes this player play as it does, for telling whether two matches are the same.
     pub fn fingerprint(&self) -> String {
         let kind = match &self.kind {
-            Kind::Inside { weights, hash } => format!("{:?} {hash:?}", weights.genes()),
-            Kind::Outside(engine) => format!("{engine:?}"),
+            PlayerKind::InProcess { weights, hash } => format!("{:?} {hash:?}", weights.genes()),
+            PlayerKind::Uci(engine) => format!("{engine:?}"),
         };
-        format!("{} {kind} {:?}", self.name, self.pace)
+        format!("{} {kind} {:?}", self.name, self.limits)
     }
 }
 
 /// Makes names distinct: the second `a` becomes `a-2`.
-pub fn distinguish(contestants: &mut [Contestant]) {
+pub fn distinguish(players: &mut [PlayerConfig]) {
     let mut taken: HashSet<String> = HashSet::new();
-    for contestant in contestants {
-        let plain = contestant.name.clone();
+    for player in players {
+        let plain = player.name.clone();
         let mut number = 2;
-        while !taken.insert(contestant.name.clone()) {
-            contestant.name = format!("{plain}-{number}");
+        while !taken.insert(player.name.clone()) {
+            player.name = format!("{plain}-{number}");
             number += 1;
         }
     }
@@ -126,7 +126,7 @@ fn stem(path: &str) -> String {
     stem.unwrap_or(path).to_owned()
 }
 
-fn load(path: &str) -> Result<Arc<Weights>, ContestantError> {
+fn load(path: &str) -> Result<Arc<Weights>, PlayerConfigError> {
     Ok(Arc::new(match path {
         "default" => Weights::default(),
         "terms" => Weights::default().without_network(),
@@ -144,9 +144,9 @@ impl Player for Absent {
 
     fn think(
         &mut self,
-        _: &super::player::Situation<'_>,
-        _: &super::pace::Budget,
-    ) -> Result<super::player::Thought, Fault> {
+        _: &super::player::GameView<'_>,
+        _: &super::limits::MoveLimits,
+    ) -> Result<super::player::MoveRecord, Fault> {
         Err(Fault::new(FaultKind::Disconnect, self.0.to_string()))
     }
 }
@@ -160,19 +160,19 @@ struct Settings {
     arguments: Vec<String>,
     directory: Option<PathBuf>,
     options: Vec<(String, String)>,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     hash: Option<usize>,
-    pace: Pace,
+    limits: GameLimits,
 }
 
 impl Settings {
-    fn read(text: &str) -> Result<Settings, ContestantError> {
+    fn read(text: &str) -> Result<Settings, PlayerConfigError> {
         let mut settings = Settings::default();
-        let words = words(text).ok_or_else(|| ContestantError::Quotation {
+        let words = words(text).ok_or_else(|| PlayerConfigError::Quotation {
             player: text.to_owned(),
         })?;
         for word in words {
-            let unknown = || ContestantError::Word {
+            let unknown = || PlayerConfigError::Word {
                 player: text.to_owned(),
                 word: word.clone(),
             };
@@ -180,11 +180,11 @@ impl Settings {
             if key == "tc" {
                 let clock = value
                     .parse()
-                    .map_err(|error| ContestantError::TimeControl {
+                    .map_err(|error| PlayerConfigError::TimeControl {
                         player: text.to_owned(),
                         error,
                     })?;
-                settings.pace.clock = Some(clock);
+                settings.limits.clock = Some(clock);
             } else {
                 settings.set(key, value).ok_or_else(unknown)?;
             }
@@ -199,15 +199,15 @@ impl Settings {
             "name" => self.name = Some(value.to_owned()),
             "dir" => self.directory = Some(value.into()),
             "args" => self.arguments = words(value)?,
-            "depth" | "plies" => self.pace.depth = Some(positive(value)?),
-            "nodes" => self.pace.nodes = Some(positive(value)?),
-            "plain" => self.pace.plain = Some(value.parse().ok()?),
-            "st" => self.pace.move_time = Some(duration(value)?),
+            "depth" | "plies" => self.limits.depth = Some(positive(value)?),
+            "nodes" => self.limits.nodes = Some(positive(value)?),
+            "plain" => self.limits.plain = Some(value.parse().ok()?),
+            "st" => self.limits.move_time = Some(duration(value)?),
             "movetime" => {
-                self.pace.move_time = Some(Duration::from_millis(positive(value)?));
+                self.limits.move_time = Some(Duration::from_millis(positive(value)?));
             }
             "hash" => self.hash = Some(positive(value)?),
-            "patience" => self.patience = Some(duration(value)?),
+            "timeout" | "patience" => self.timeout = Some(duration(value)?),
             _ => {
                 let name = key.strip_prefix("option.")?;
                 self.options.push((name.to_owned(), value.to_owned()));
@@ -216,32 +216,32 @@ impl Settings {
         Some(())
     }
 
-    fn contestant(self, text: &str) -> Result<Contestant, ContestantError> {
+    fn player(self, text: &str) -> Result<PlayerConfig, PlayerConfigError> {
         let (kind, plain_name) = match (self.command, self.weights) {
             (Some(command), None) => {
                 let name = stem(&command);
-                let engine = Engine {
+                let engine = EngineCommand {
                     command,
                     arguments: self.arguments,
                     directory: self.directory,
                     options: self.options,
-                    patience: self.patience.unwrap_or(PATIENCE),
+                    timeout: self.timeout.unwrap_or(DEFAULT_TIMEOUT),
                 };
-                (Kind::Outside(engine), name)
+                (PlayerKind::Uci(engine), name)
             }
             (None, Some(path)) => {
-                let kind = Kind::Inside {
+                let kind = PlayerKind::InProcess {
                     weights: load(&path)?,
                     hash: self.hash,
                 };
                 (kind, stem(&path))
             }
-            _ => return Err(ContestantError::Kind(text.to_owned())),
+            _ => return Err(PlayerConfigError::NoEngine(text.to_owned())),
         };
-        Ok(Contestant {
+        Ok(PlayerConfig {
             name: self.name.unwrap_or(plain_name),
             kind,
-            pace: self.pace,
+            limits: self.limits,
         })
     }
 }
@@ -290,10 +290,10 @@ mod tests {
     fn settings_are_read_as_fastchess_writes_them() {
         let text =
             "cmd=./engine args='-a \"b c\"' 'option.Move Overhead=10' option.Hash=8 tc=3+0.1";
-        let contestant = Contestant::parse(text).unwrap();
-        assert_eq!(contestant.name, "engine");
-        assert_eq!(contestant.pace.tag(), "3+0.1");
-        let Kind::Outside(engine) = contestant.kind else {
+        let player = PlayerConfig::parse(text).unwrap();
+        assert_eq!(player.name, "engine");
+        assert_eq!(player.limits.tag(), "3+0.1");
+        let PlayerKind::Uci(engine) = player.kind else {
             panic!("an engine was asked for");
         };
         assert_eq!(engine.arguments, ["-a", "b c"]);
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let error = |text: &str| Contestant::parse(text).unwrap_err().to_string();
+        let error = |text: &str| PlayerConfig::parse(text).unwrap_err().to_string();
         assert!(error("cmd=a colour=red").contains("colour=red"));
         assert!(error("name=x").contains("cmd="));
         assert!(error("cmd='a").contains("not closed"));
@@ -318,7 +318,7 @@ mod tests {
     fn equal_names_are_told_apart() {
         let weights = Arc::new(Weights::default());
         let mut players =
-            ["a", "b", "a", "a"].map(|name| Contestant::inside(name, weights.clone()));
+            ["a", "b", "a", "a"].map(|name| PlayerConfig::in_process(name, weights.clone()));
         distinguish(&mut players);
         assert_eq!(players.map(|player| player.name), ["a", "b", "a-2", "a-3"]);
     }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use shakmaty::Color;
 
-use super::pace::Budget;
-use super::player::{Fault, FaultKind, Player, PlayerScore, Situation, Thought};
+use super::limits::MoveLimits;
+use super::player::{Fault, FaultKind, GameView, MoveRecord, Player, PlayerScore};
 use crate::eval::Weights;
 use crate::position::Position;
 use crate::search::clock::Limits;
@@ -21,16 +21,16 @@ use crate::uci::{UciScore, uci_score};
 /// Kept in hand at each move when there is a clock: other games share the processor.
 const OVERHEAD: Duration = Duration::from_millis(10);
 
-pub struct Inside {
+pub struct EnginePlayer {
     weights: Arc<Weights>,
     table: Table,
     memory: Memory,
 }
 
-impl Inside {
+impl EnginePlayer {
     /// A player with a table of its own, in MiB.
-    pub fn new(weights: Arc<Weights>, hash: usize) -> Result<Inside, OutOfMemory> {
-        Ok(Inside {
+    pub fn new(weights: Arc<Weights>, hash: usize) -> Result<EnginePlayer, OutOfMemory> {
+        Ok(EnginePlayer {
             table: Table::new(hash)?,
             memory: Memory::new(weights.clone()),
             weights,
@@ -50,14 +50,18 @@ impl Inside {
     }
 }
 
-impl Player for Inside {
+impl Player for EnginePlayer {
     fn new_game(&mut self, _start: &Position) -> Result<(), Fault> {
         self.table.clear(1);
         self.memory.clear();
         Ok(())
     }
 
-    fn think(&mut self, situation: &Situation<'_>, budget: &Budget) -> Result<Thought, Fault> {
+    fn think(
+        &mut self,
+        situation: &GameView<'_>,
+        budget: &MoveLimits,
+    ) -> Result<MoveRecord, Fault> {
         let started = Instant::now();
         let limits = limits(budget, situation.game.position().turn());
         let mut request = Request::new(situation.game.clone(), limits, self.weights.clone());
@@ -72,9 +76,9 @@ impl Player for Inside {
 }
 
 /// What a search came to, as a player says it.
-pub(super) fn thought(outcome: &Outcome, started: Instant) -> Result<Thought, Fault> {
+pub(super) fn thought(outcome: &Outcome, started: Instant) -> Result<MoveRecord, Fault> {
     let no_move = || Fault::new(FaultKind::IllegalMove, "no move");
-    Ok(Thought {
+    Ok(MoveRecord {
         m: outcome.best.ok_or_else(no_move)?,
         score: Some(match uci_score(outcome.score) {
             UciScore::Centipawns(score) => PlayerScore::Centipawns(score),
@@ -86,14 +90,14 @@ pub(super) fn thought(outcome: &Outcome, started: Instant) -> Result<Thought, Fa
     })
 }
 
-fn limits(budget: &Budget, mover: Color) -> Limits {
+fn limits(budget: &MoveLimits, mover: Color) -> Limits {
     Limits {
         depth: budget
-            .pace
+            .limits
             .depth
             .map(|depth| i32::try_from(depth).unwrap_or(i32::MAX)),
-        nodes: budget.pace.nodes,
-        move_time: budget.pace.move_time,
+        nodes: budget.limits.nodes,
+        move_time: budget.limits.move_time,
         remaining: *budget.remaining.get(mover),
         increment: *budget.increment.get(mover),
         moves_to_go: budget.moves_to_go,
@@ -104,29 +108,29 @@ fn limits(budget: &Budget, mover: Color) -> Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::play::pace::{Clocks, Pace};
+    use crate::play::limits::{GameClocks, GameLimits};
     use crate::position::Game;
     use shakmaty::ByColor;
 
     #[test]
     fn running_out_of_time_once_does_not_cut_later_moves_short() {
-        let mut player = Inside::new(Arc::new(Weights::default()), 1).unwrap();
+        let mut player = EnginePlayer::new(Arc::new(Weights::default()), 1).unwrap();
         let game = Game::default();
-        let situation = Situation {
+        let situation = GameView {
             start: game.position(),
             game: &game,
             moves: &[],
         };
-        let mut think = |pace: Pace| {
-            let clocks = Clocks::new(ByColor::new_with(|_| pace), Duration::ZERO);
+        let mut think = |limits: GameLimits| {
+            let clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
             player
                 .think(&situation, &clocks.budget(Color::White))
                 .unwrap()
         };
-        think(Pace {
+        think(GameLimits {
             move_time: Some(Duration::from_millis(30)),
-            ..Pace::default()
+            ..GameLimits::default()
         });
-        assert!(think(Pace::nodes(5_000)).nodes >= 5_000);
+        assert!(think(GameLimits::nodes(5_000)).nodes >= 5_000);
     }
 }

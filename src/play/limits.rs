@@ -72,7 +72,7 @@ impl fmt::Display for TimeControl {
 
 /// All limits that hold for a player's every move; at least one should be set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Pace {
+pub struct GameLimits {
     pub depth: Option<u32>,
     pub nodes: Option<u64>,
     pub move_time: Option<Duration>,
@@ -81,30 +81,30 @@ pub struct Pace {
     pub plain: Option<Breadth>,
 }
 
-impl Pace {
-    pub fn plain(breadth: Breadth) -> Pace {
-        Pace {
+impl GameLimits {
+    pub fn plain(breadth: Breadth) -> GameLimits {
+        GameLimits {
             plain: Some(breadth),
-            ..Pace::default()
+            ..GameLimits::default()
         }
     }
 
-    pub fn depth(depth: u32) -> Pace {
-        Pace {
+    pub fn depth(depth: u32) -> GameLimits {
+        GameLimits {
             depth: Some(depth),
-            ..Pace::default()
+            ..GameLimits::default()
         }
     }
 
-    pub fn nodes(nodes: u64) -> Pace {
-        Pace {
+    pub fn nodes(nodes: u64) -> GameLimits {
+        GameLimits {
             nodes: Some(nodes),
-            ..Pace::default()
+            ..GameLimits::default()
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        *self == Pace::default()
+        *self == GameLimits::default()
     }
 
     /// Whether the time of day has a say in what is played.
@@ -131,7 +131,7 @@ impl Pace {
     }
 }
 
-impl fmt::Display for Pace {
+impl fmt::Display for GameLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             self.clock.map(|clock| clock.to_string()),
@@ -148,7 +148,7 @@ impl fmt::Display for Pace {
 
 /// A player's running clock.
 #[derive(Clone, Copy, Debug)]
-struct Face {
+struct PlayerClock {
     control: TimeControl,
     remaining: Duration,
     moves_to_go: Option<u32>,
@@ -156,8 +156,8 @@ struct Face {
 
 /// What a player is told before it thinks.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    pub pace: Pace,
+pub struct MoveLimits {
+    pub limits: GameLimits,
     pub remaining: ByColor<Option<Duration>>,
     pub increment: ByColor<Duration>,
     pub moves_to_go: Option<u32>,
@@ -165,42 +165,42 @@ pub struct Budget {
     pub margin: Duration,
 }
 
-impl Budget {
+impl MoveLimits {
     /// The longest this move may take; `None` when no time was set.
     pub fn allowance(&self, mover: Color) -> Option<Duration> {
-        let limits = [self.pace.move_time, *self.remaining.get(mover)];
+        let limits = [self.limits.move_time, *self.remaining.get(mover)];
         limits.into_iter().flatten().min()
     }
 }
 
 /// Both clocks of a game.
 #[derive(Clone, Debug)]
-pub struct Clocks {
-    paces: ByColor<Pace>,
-    faces: ByColor<Option<Face>>,
+pub struct GameClocks {
+    limits: ByColor<GameLimits>,
+    faces: ByColor<Option<PlayerClock>>,
     margin: Duration,
 }
 
-impl Clocks {
-    pub fn new(paces: ByColor<Pace>, margin: Duration) -> Clocks {
-        let face = |pace: Pace| {
-            pace.clock.map(|control| Face {
+impl GameClocks {
+    pub fn new(limits: ByColor<GameLimits>, margin: Duration) -> GameClocks {
+        let face = |limits: GameLimits| {
+            limits.clock.map(|control| PlayerClock {
                 control,
                 remaining: control.base + control.increment,
                 moves_to_go: control.moves,
             })
         };
-        Clocks {
-            paces,
-            faces: paces.map(face),
+        GameClocks {
+            limits,
+            faces: limits.map(face),
             margin,
         }
     }
 
-    pub fn budget(&self, mover: Color) -> Budget {
+    pub fn budget(&self, mover: Color) -> MoveLimits {
         let face = self.faces.get(mover);
-        Budget {
-            pace: *self.paces.get(mover),
+        MoveLimits {
+            limits: *self.limits.get(mover),
             remaining: self.faces.map(|face| face.map(|face| face.remaining)),
             increment: self
                 .faces
@@ -253,12 +253,12 @@ mod tests {
 
     #[test]
     fn clocks_count_down_add_increments_and_refill() {
-        let pace = Pace {
+        let limits = GameLimits {
             clock: "2/1+0.5".parse().ok(),
-            ..Pace::default()
+            ..GameLimits::default()
         };
-        let mut clocks = Clocks::new(ByColor::new_with(|_| pace), Duration::ZERO);
-        let remaining = |clocks: &Clocks| clocks.budget(Color::White).remaining.white.unwrap();
+        let mut clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
+        let remaining = |clocks: &GameClocks| clocks.budget(Color::White).remaining.white.unwrap();
         let start = remaining(&clocks);
         assert!(clocks.punch(Color::White, Duration::from_millis(400)));
         assert_eq!(remaining(&clocks), start + Duration::from_millis(100));

@@ -15,11 +15,11 @@ use crossbeam_channel::{Sender, unbounded};
 use shakmaty::ByColor;
 
 use super::adjudication::Adjudication;
-use super::contestant::{Contestant, Kind};
 use super::game::{GameRecord, Rules, play_unless};
+use super::limits::GameLimits;
 use super::openings::Opening;
-use super::pace::Pace;
 use super::player::Player;
+use super::player_config::{PlayerConfig, PlayerKind};
 use super::schedule::Fixture;
 use crate::tablebase::Tablebases;
 
@@ -28,18 +28,18 @@ pub(crate) const STACK_BYTES: usize = 16 << 20;
 /// With more players than this, those in this process give up their memory between games.
 const KEPT_PLAYERS: usize = 8;
 
-pub struct Hall<'a> {
-    pub contestants: &'a [Contestant],
+pub struct GameRunner<'a> {
+    pub players: &'a [PlayerConfig],
     /// Round `n` plays opening `n`, beginning anew when they run out.
     pub openings: &'a [Opening],
     /// For those who have no limits of their own.
-    pub pace: Pace,
+    pub limits: GameLimits,
     pub margin: Duration,
     pub adjudication: Adjudication,
     pub tablebases: Option<Arc<Tablebases>>,
 }
 
-impl Hall<'_> {
+impl GameRunner<'_> {
     /// Plays the fixtures and tells of each game, on this thread, when it has ended; stops early
     /// when `finished` breaks or someone sets `stop`.
     pub fn play(
@@ -82,8 +82,7 @@ impl Hall<'_> {
         stop: &AtomicBool,
         results: &Sender<(Fixture, GameRecord)>,
     ) {
-        let mut seats: Vec<Option<Box<dyn Player>>> =
-            self.contestants.iter().map(|_| None).collect();
+        let mut seats: Vec<Option<Box<dyn Player>>> = self.players.iter().map(|_| None).collect();
         while let Some(fixture) = fixtures.get(next.fetch_add(1, Relaxed)) {
             if stop.load(Relaxed) {
                 return;
@@ -105,15 +104,15 @@ impl Hall<'_> {
     ) -> Option<GameRecord> {
         let mut take = |player: usize| {
             let seated = seats[player].take();
-            seated.unwrap_or_else(|| self.contestants[player].seat(&self.pace_of(player)))
+            seated.unwrap_or_else(|| self.players[player].seat(&self.pace_of(player)))
         };
         let (mut white, mut black) = (take(fixture.white), take(fixture.black));
         let rules = self.rules(fixture);
         let opening = self.opening(fixture.round);
         let record = play_unless(&mut *white, &mut *black, &opening, &rules, stop);
         for (player, seat) in [(fixture.white, white), (fixture.black, black)] {
-            let outside = matches!(self.contestants[player].kind, Kind::Outside(_));
-            if outside || self.contestants.len() <= KEPT_PLAYERS {
+            let outside = matches!(self.players[player].kind, PlayerKind::Uci(_));
+            if outside || self.players.len() <= KEPT_PLAYERS {
                 seats[player] = Some(seat);
             }
         }
@@ -126,14 +125,14 @@ impl Hall<'_> {
         self.openings.get(place).cloned().unwrap_or_default()
     }
 
-    fn pace_of(&self, player: usize) -> Pace {
-        let own = self.contestants[player].pace;
-        if own.is_empty() { self.pace } else { own }
+    fn pace_of(&self, player: usize) -> GameLimits {
+        let own = self.players[player].limits;
+        if own.is_empty() { self.limits } else { own }
     }
 
     pub fn rules(&self, fixture: &Fixture) -> Rules {
         Rules {
-            paces: ByColor {
+            limits: ByColor {
                 white: self.pace_of(fixture.white),
                 black: self.pace_of(fixture.black),
             },

@@ -4,53 +4,53 @@ use std::collections::BTreeMap;
 
 use shakmaty::Color;
 
-use super::game::{Ending, GameRecord, GameResult, Verdict};
+use super::game::{GameEnd, GameRecord, GameResult, PlayerResult};
+use super::match_score::MatchScore;
 use super::player::FaultKind;
 use super::schedule::{Fixture, Schedule};
-use super::score::Score;
 
 /// What counts of a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedGame {
     pub result: GameResult,
     pub fault: Option<(Color, FaultKind)>,
 }
 
-impl Finished {
-    pub fn of(record: &GameRecord) -> Finished {
+impl FinishedGame {
+    pub fn of(record: &GameRecord) -> FinishedGame {
         let fault = match record.ending {
-            Ending::Fault(offender, kind) => Some((offender, kind)),
+            GameEnd::Fault(offender, kind) => Some((offender, kind)),
             _ => None,
         };
-        Finished {
+        FinishedGame {
             result: record.result(),
             fault,
         }
     }
 }
 
-pub struct Standings {
+pub struct Crosstable {
     schedule: Schedule,
-    finished: BTreeMap<usize, Finished>,
+    finished: BTreeMap<usize, FinishedGame>,
     /// One for each pairing, as its first player sees it.
-    scores: Vec<Score>,
+    scores: Vec<MatchScore>,
     /// Games before this one are all finished, and counted in `settled`.
     settled_games: usize,
-    settled: Score,
+    settled: MatchScore,
 }
 
-impl Standings {
-    pub fn new(schedule: Schedule) -> Standings {
-        Standings {
-            scores: vec![Score::default(); schedule.pairings().len()],
+impl Crosstable {
+    pub fn new(schedule: Schedule) -> Crosstable {
+        Crosstable {
+            scores: vec![MatchScore::default(); schedule.pairings().len()],
             schedule,
             finished: BTreeMap::new(),
             settled_games: 0,
-            settled: Score::default(),
+            settled: MatchScore::default(),
         }
     }
 
-    pub fn add(&mut self, number: usize, game: Finished) {
+    pub fn add(&mut self, number: usize, game: FinishedGame) {
         if self.finished.insert(number, game).is_some() {
             return;
         }
@@ -67,15 +67,15 @@ impl Standings {
     }
 
     /// The game as the pairing's first player sees it, who has white in even games.
-    fn verdict(&self, number: usize, game: &Finished) -> Verdict {
+    fn verdict(&self, number: usize, game: &FinishedGame) -> PlayerResult {
         game.result
-            .verdict_for(Color::from_white(number.is_multiple_of(2)))
+            .result_for(Color::from_white(number.is_multiple_of(2)))
     }
 
     /// Settles the next pair in the order of play, whatever the order in which games ended, and
     /// gives the score so far. A test that looks at these scores alone ends at the same game on
     /// any number of threads.
-    pub fn settle_pair(&mut self) -> Option<Score> {
+    pub fn settle_pair(&mut self) -> Option<MatchScore> {
         let first = self.settled_games;
         let (one, other) = (self.finished.get(&first)?, self.finished.get(&(first + 1))?);
         let verdicts = [self.verdict(first, one), self.verdict(first + 1, other)];
@@ -92,12 +92,12 @@ impl Standings {
     }
 
     /// The same table as if games from `number` on had not been played.
-    pub fn before(&self, number: usize) -> Standings {
-        let mut standings = Standings::new(self.schedule.clone());
+    pub fn before(&self, number: usize) -> Crosstable {
+        let mut crosstable = Crosstable::new(self.schedule.clone());
         for (number, game) in self.finished.range(..number) {
-            standings.add(*number, *game);
+            crosstable.add(*number, *game);
         }
-        standings
+        crosstable
     }
 
     pub fn games(&self) -> usize {
@@ -117,7 +117,7 @@ impl Standings {
     }
 
     /// Pairings with their scores, as the first of the two sees them.
-    pub fn pairings(&self) -> impl Iterator<Item = ((usize, usize), Score)> {
+    pub fn pairings(&self) -> impl Iterator<Item = ((usize, usize), MatchScore)> {
         self.schedule
             .pairings()
             .iter()
@@ -126,8 +126,8 @@ impl Standings {
     }
 
     /// A player's games against everyone.
-    pub fn total(&self, player: usize) -> Score {
-        let mut total = Score::default();
+    pub fn total(&self, player: usize) -> MatchScore {
+        let mut total = MatchScore::default();
         for ((one, other), score) in self.pairings() {
             if one == player {
                 total += score;
@@ -162,8 +162,8 @@ mod tests {
     use super::*;
     use crate::play::schedule::Format;
 
-    fn game(result: GameResult) -> Finished {
-        Finished {
+    fn game(result: GameResult) -> FinishedGame {
+        FinishedGame {
             result,
             fault: None,
         }
@@ -171,18 +171,18 @@ mod tests {
 
     #[test]
     fn pairs_are_settled_in_order_however_games_end() {
-        let mut standings = Standings::new(Schedule::new(2, Format::RoundRobin, 8));
-        standings.add(2, game(GameResult::Draw));
-        standings.add(3, game(GameResult::BlackWins));
-        standings.add(1, game(GameResult::WhiteWins));
-        assert_eq!(standings.settle_pair(), None);
-        standings.add(0, game(GameResult::WhiteWins));
-        let first = standings.settle_pair().unwrap();
-        assert_eq!((first.wins, first.losses, first.traded_wins), (1, 1, 1));
-        let both = standings.settle_pair().unwrap();
+        let mut crosstable = Crosstable::new(Schedule::new(2, Format::RoundRobin, 8));
+        crosstable.add(2, game(GameResult::Draw));
+        crosstable.add(3, game(GameResult::BlackWins));
+        crosstable.add(1, game(GameResult::WhiteWins));
+        assert_eq!(crosstable.settle_pair(), None);
+        crosstable.add(0, game(GameResult::WhiteWins));
+        let first = crosstable.settle_pair().unwrap();
+        assert_eq!((first.wins, first.losses, first.win_loss_pairs), (1, 1, 1));
+        let both = crosstable.settle_pair().unwrap();
         assert_eq!(both.pairs, [0, 0, 1, 1, 0]);
-        assert_eq!(standings.settle_pair(), None);
-        assert_eq!(standings.before(2).total(0), first);
-        assert_eq!(standings.total(1), both.reversed());
+        assert_eq!(crosstable.settle_pair(), None);
+        assert_eq!(crosstable.before(2).total(0), first);
+        assert_eq!(crosstable.total(1), both.reversed());
     }
 }

@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::crosstable::FinishedGame;
 use super::pgn::{GameTags, read_tags};
 use super::player::FaultKind;
-use super::standings::Finished;
 use crate::files::write_atomically;
 
 pub const MATCH_TAG: &str = "Match";
 pub const GAME_TAG: &str = "Game";
 
 #[derive(Debug, Error)]
-pub enum JournalError {
+pub enum GamesFileError {
     #[error("{file}: {error}")]
     Io { file: PathBuf, error: io::Error },
     #[error("{0} exists; go on with --resume, or name another file")]
@@ -30,22 +30,22 @@ pub enum JournalError {
     OtherMatch(PathBuf),
 }
 
-pub struct Journal {
+pub struct GamesFile {
     path: PathBuf,
     file: File,
 }
 
-impl Journal {
+impl GamesFile {
     /// Begins a new file.
-    pub fn create(path: &Path) -> Result<Journal, JournalError> {
+    pub fn create(path: &Path) -> Result<GamesFile, GamesFileError> {
         let opened = OpenOptions::new().append(true).create_new(true).open(path);
         match opened {
-            Ok(file) => Ok(Journal {
+            Ok(file) => Ok(GamesFile {
                 path: path.to_owned(),
                 file,
             }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(JournalError::Exists(path.to_owned()))
+                Err(GamesFileError::Exists(path.to_owned()))
             }
             Err(error) => Err(failed(path, error)),
         }
@@ -56,9 +56,9 @@ impl Journal {
     pub fn resume(
         path: &Path,
         id: &str,
-    ) -> Result<(Journal, BTreeMap<usize, Finished>), JournalError> {
+    ) -> Result<(GamesFile, BTreeMap<usize, FinishedGame>), GamesFileError> {
         if !path.exists() {
-            return Ok((Journal::create(path)?, BTreeMap::new()));
+            return Ok((GamesFile::create(path)?, BTreeMap::new()));
         }
         let io = |error| failed(path, error);
         let entries = entries(path)?;
@@ -66,7 +66,7 @@ impl Journal {
             .iter()
             .any(|entry| entry.tags.get(MATCH_TAG) != Some(id))
         {
-            return Err(JournalError::OtherMatch(path.to_owned()));
+            return Err(GamesFileError::OtherMatch(path.to_owned()));
         }
         let text: String = entries.iter().map(|entry| entry.text.as_str()).collect();
         write_atomically(path, &text).map_err(io)?;
@@ -75,20 +75,20 @@ impl Journal {
             .map(|entry| (entry.number, entry.finished))
             .collect();
         let file = OpenOptions::new().append(true).open(path).map_err(io)?;
-        let journal = Journal {
+        let journal = GamesFile {
             path: path.to_owned(),
             file,
         };
         Ok((journal, finished))
     }
 
-    pub fn append(&mut self, game: &str) -> Result<(), JournalError> {
+    pub fn append(&mut self, game: &str) -> Result<(), GamesFileError> {
         let written = self.file.write_all(game.as_bytes());
         written.map_err(|error| failed(&self.path, error))
     }
 
     /// Sorts the games, leaving out those from `end` on.
-    pub fn put_in_order(self, end: usize) -> Result<(), JournalError> {
+    pub fn put_in_order(self, end: usize) -> Result<(), GamesFileError> {
         let mut entries = entries(&self.path)?;
         entries.sort_by_key(|entry| entry.number);
         let kept = entries.iter().filter(|entry| entry.number < end);
@@ -97,8 +97,8 @@ impl Journal {
     }
 }
 
-fn failed(path: &Path, error: io::Error) -> JournalError {
-    JournalError::Io {
+fn failed(path: &Path, error: io::Error) -> GamesFileError {
+    GamesFileError::Io {
         file: path.to_owned(),
         error,
     }
@@ -109,7 +109,7 @@ struct Entry {
     text: String,
     tags: GameTags,
     number: usize,
-    finished: Finished,
+    finished: FinishedGame,
 }
 
 impl Entry {
@@ -124,7 +124,7 @@ impl Entry {
         Some(Entry {
             text: format!("{}\n\n", text.trim_end()),
             number: tags.get(GAME_TAG)?.parse().ok()?,
-            finished: Finished {
+            finished: FinishedGame {
                 result,
                 fault: loser.zip(kind),
             },
@@ -134,7 +134,7 @@ impl Entry {
 }
 
 /// All finished games of the file, each number once.
-fn entries(path: &Path) -> Result<Vec<Entry>, JournalError> {
+fn entries(path: &Path) -> Result<Vec<Entry>, GamesFileError> {
     let bytes = fs::read(path).map_err(|error| failed(path, error))?;
     let text = String::from_utf8_lossy(&bytes);
     let mut entries: Vec<Entry> = Vec::new();
@@ -145,7 +145,7 @@ fn entries(path: &Path) -> Result<Vec<Entry>, JournalError> {
             let foreign = read_tags(game.as_bytes())
                 .is_ok_and(|tags| tags.first().is_some_and(|tags| tags.result().is_some()));
             if foreign {
-                return Err(JournalError::OtherMatch(path.to_owned()));
+                return Err(GamesFileError::OtherMatch(path.to_owned()));
             }
             continue;
         };

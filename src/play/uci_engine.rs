@@ -15,19 +15,19 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use shakmaty::uci::UciMove;
 use shakmaty::{ByColor, CastlingMode, Color, Move};
 
-use super::pace::{Budget, Clocks, Pace};
-use super::player::{Fault, FaultKind, Player, PlayerScore, Situation, Thought};
+use super::limits::{GameClocks, GameLimits, MoveLimits};
+use super::player::{Fault, FaultKind, GameView, MoveRecord, Player, PlayerScore};
 use crate::position::{Game, Position};
 
 /// How to start an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Engine {
+pub struct EngineCommand {
     pub command: String,
     pub arguments: Vec<String>,
     pub directory: Option<PathBuf>,
     pub options: Vec<(String, String)>,
     /// How long it may take to answer `uci` or `isready`, and to move when no time is set.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 /// After the clock has run out, so much longer for the answer to arrive.
@@ -49,7 +49,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(engine: &Engine) -> Result<Process, Fault> {
+    fn start(engine: &EngineCommand) -> Result<Process, Fault> {
         let mut command = Command::new(&engine.command);
         command
             .args(&engine.arguments)
@@ -85,18 +85,18 @@ impl Process {
         Ok(process)
     }
 
-    fn shake_hands(&mut self, engine: &Engine) -> Result<(), Fault> {
+    fn shake_hands(&mut self, engine: &EngineCommand) -> Result<(), Fault> {
         self.say("uci")?;
-        self.wait_for("uciok", engine.patience)?;
+        self.wait_for("uciok", engine.timeout)?;
         for (name, value) in &engine.options {
             self.say(&format!("setoption name {name} value {value}"))?;
         }
-        self.is_ready(engine.patience)
+        self.is_ready(engine.timeout)
     }
 
-    fn is_ready(&mut self, patience: Duration) -> Result<(), Fault> {
+    fn is_ready(&mut self, timeout: Duration) -> Result<(), Fault> {
         self.say("isready")?;
-        self.wait_for("readyok", patience)
+        self.wait_for("readyok", timeout)
     }
 
     /// Engines keep the mode until told otherwise.
@@ -124,8 +124,8 @@ impl Process {
             })
     }
 
-    fn wait_for(&mut self, word: &str, patience: Duration) -> Result<(), Fault> {
-        let deadline = Instant::now() + patience;
+    fn wait_for(&mut self, word: &str, timeout: Duration) -> Result<(), Fault> {
+        let deadline = Instant::now() + timeout;
         loop {
             let (_, line) = self.hear(deadline).map_err(|fault| Fault {
                 detail: format!("{} while waiting for '{word}'", fault.detail),
@@ -178,14 +178,14 @@ fn listen(mut output: impl BufRead, lines: &Sender<Line>) {
     }
 }
 
-pub struct Outside {
-    engine: Engine,
+pub struct UciEngine {
+    engine: EngineCommand,
     process: Option<Process>,
 }
 
-impl Outside {
-    pub fn new(engine: Engine) -> Outside {
-        Outside {
+impl UciEngine {
+    pub fn new(engine: EngineCommand) -> UciEngine {
+        UciEngine {
             engine,
             process: None,
         }
@@ -206,17 +206,21 @@ impl Outside {
     }
 
     /// Asks about a position that belongs to no game.
-    pub fn consult(&mut self, position: &Position, pace: Pace) -> Result<Thought, Fault> {
+    pub fn consult(
+        &mut self,
+        position: &Position,
+        limits: GameLimits,
+    ) -> Result<MoveRecord, Fault> {
         self.start()?;
-        let situation = Situation {
+        let situation = GameView {
             game: &Game::new(position.clone()),
             start: position,
             moves: &[],
         };
         let process = self.process.as_mut().ok_or_else(gone)?;
         process.write_castling_as(position.castles().mode())?;
-        let both = ByColor::new_with(|_| pace);
-        let budget = Clocks::new(both, Duration::ZERO).budget(position.turn());
+        let both = ByColor::new_with(|_| limits);
+        let budget = GameClocks::new(both, Duration::ZERO).budget(position.turn());
         self.think(&situation, &budget)
     }
 
@@ -248,7 +252,7 @@ impl Outside {
         let mut answers = Vec::with_capacity(questions.len());
         let mut lines = Vec::new();
         while let Some((position, _)) = questions.get(answers.len()) {
-            let (_, line) = process.hear(Instant::now() + self.engine.patience)?;
+            let (_, line) = process.hear(Instant::now() + self.engine.timeout)?;
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("info") => {
@@ -265,15 +269,15 @@ impl Outside {
     }
 
     fn prepare(&mut self, start: &Position) -> Result<(), Fault> {
-        let patience = self.engine.patience;
+        let timeout = self.engine.timeout;
         self.start()?;
         let process = self.process.as_mut().ok_or_else(gone)?;
         process.write_castling_as(start.castles().mode())?;
         process.say("ucinewgame")?;
-        process.is_ready(patience)
+        process.is_ready(timeout)
     }
 
-    fn ask(&mut self, situation: &Situation<'_>, budget: &Budget) -> Result<Thought, Fault> {
+    fn ask(&mut self, situation: &GameView<'_>, budget: &MoveLimits) -> Result<MoveRecord, Fault> {
         let mover = situation.game.position().turn();
         let process = self.process.as_mut().ok_or_else(gone)?;
         // What it still had to say about the last move is no answer to this one.
@@ -284,7 +288,7 @@ impl Outside {
         let allowance = budget.allowance(mover);
         let deadline = match allowance {
             Some(allowance) => started + allowance + budget.margin + GRACE,
-            None => started + self.engine.patience,
+            None => started + self.engine.timeout,
         };
         let mut info = Info::default();
         loop {
@@ -308,7 +312,7 @@ impl Outside {
     }
 }
 
-impl Player for Outside {
+impl Player for UciEngine {
     fn new_game(&mut self, start: &Position) -> Result<(), Fault> {
         // An engine may have died between games: that is worth one fresh start.
         let kept = self.process.is_some();
@@ -323,7 +327,11 @@ impl Player for Outside {
         prepared.inspect_err(|_| self.process = None)
     }
 
-    fn think(&mut self, situation: &Situation<'_>, budget: &Budget) -> Result<Thought, Fault> {
+    fn think(
+        &mut self,
+        situation: &GameView<'_>,
+        budget: &MoveLimits,
+    ) -> Result<MoveRecord, Fault> {
         self.ask(situation, budget).inspect_err(|fault| {
             // An engine that still thinks, or is gone, is of no use to the next game.
             if fault.kind != FaultKind::IllegalMove {
@@ -344,7 +352,7 @@ fn read_move(text: &str, position: &Position) -> Result<Move, Fault> {
     uci.to_move(position.chess()).map_err(|_| illegal())
 }
 
-fn position_command(situation: &Situation<'_>) -> String {
+fn position_command(situation: &GameView<'_>) -> String {
     let initial = Position::default().fen();
     let start = situation.start.fen();
     let mut text = if start == initial {
@@ -362,7 +370,7 @@ fn position_command(situation: &Situation<'_>) -> String {
     text
 }
 
-fn go_command(budget: &Budget) -> String {
+fn go_command(budget: &MoveLimits) -> String {
     let mut text = "go".to_owned();
     let mut add = |name: &str, value: Option<u128>| {
         if let Some(value) = value {
@@ -378,12 +386,12 @@ fn go_command(budget: &Budget) -> String {
     }
     add("movestogo", budget.moves_to_go.map(u128::from));
     // Other engines have no plain search; the same depth comes closest.
-    let plies = budget.pace.plain.map(|breadth| breadth.plies);
-    add("depth", budget.pace.depth.or(plies).map(u128::from));
-    add("nodes", budget.pace.nodes.map(u128::from));
+    let plies = budget.limits.plain.map(|breadth| breadth.plies);
+    add("depth", budget.limits.depth.or(plies).map(u128::from));
+    add("nodes", budget.limits.nodes.map(u128::from));
     add(
         "movetime",
-        budget.pace.move_time.map(|time| time.as_millis()),
+        budget.limits.move_time.map(|time| time.as_millis()),
     );
     text
 }
@@ -415,8 +423,8 @@ impl Info {
         }
     }
 
-    fn thought(&self, m: Move, elapsed: Duration) -> Thought {
-        Thought {
+    fn thought(&self, m: Move, elapsed: Duration) -> MoveRecord {
+        MoveRecord {
             m,
             score: self.score,
             depth: self.depth,

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use super::game::Verdict;
+use super::game::PlayerResult;
 
 /// The two-sided 95% quantile of the normal distribution.
 pub const SIGMAS_95: f64 = 1.959_963_984_540_054;
@@ -18,12 +18,12 @@ pub const NORMALIZED_UNIT: f64 = 800.0 / std::f64::consts::LN_10;
 
 /// A value and its 95% error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct EloEstimate {
     pub value: f64,
     pub error: f64,
 }
 
-impl fmt::Display for Estimate {
+impl fmt::Display for EloEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.value.is_finite(), self.error.is_finite()) {
             (true, true) => write!(f, "{:.2} +/- {:.2}", self.value, self.error),
@@ -36,41 +36,41 @@ impl fmt::Display for Estimate {
 
 /// One player's results against another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Score {
+pub struct MatchScore {
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// Finished pairs by half points: 0 is two losses, 4 is two wins.
+    /// FinishedGame pairs by half points: 0 is two losses, 4 is two wins.
     pub pairs: [u64; 5],
     /// Those of the even pairs in which each side won once.
-    pub traded_wins: u64,
+    pub win_loss_pairs: u64,
 }
 
-impl Score {
-    pub fn of_games(wins: u64, draws: u64, losses: u64) -> Score {
-        Score {
+impl MatchScore {
+    pub fn of_games(wins: u64, draws: u64, losses: u64) -> MatchScore {
+        MatchScore {
             wins,
             draws,
             losses,
-            ..Score::default()
+            ..MatchScore::default()
         }
     }
 
     /// Counts a game that is not part of a pair, or whose pair is counted apart.
-    pub fn add_game(&mut self, verdict: Verdict) {
+    pub fn add_game(&mut self, verdict: PlayerResult) {
         match verdict {
-            Verdict::Win => self.wins += 1,
-            Verdict::Draw => self.draws += 1,
-            Verdict::Loss => self.losses += 1,
+            PlayerResult::Win => self.wins += 1,
+            PlayerResult::Draw => self.draws += 1,
+            PlayerResult::Loss => self.losses += 1,
         }
     }
 
     /// Counts the pair that two games, already added, make.
-    pub fn add_pair(&mut self, first: Verdict, second: Verdict) {
+    pub fn add_pair(&mut self, first: PlayerResult, second: PlayerResult) {
         let half_points = first.half_points() + second.half_points();
         self.pairs[half_points as usize] += 1;
-        if half_points == 2 && first != Verdict::Draw {
-            self.traded_wins += 1;
+        if half_points == 2 && first != PlayerResult::Draw {
+            self.win_loss_pairs += 1;
         }
     }
 
@@ -91,10 +91,10 @@ impl Score {
     }
 
     /// The same games as the opponent sees them.
-    pub fn reversed(&self) -> Score {
+    pub fn reversed(&self) -> MatchScore {
         let mut pairs = self.pairs;
         pairs.reverse();
-        Score {
+        MatchScore {
             wins: self.losses,
             losses: self.wins,
             pairs,
@@ -103,19 +103,19 @@ impl Score {
     }
 
     /// The results as a distribution: of pairs when there are any, else of games.
-    pub fn sample(&self) -> Sample {
+    pub fn sample(&self) -> ResultSample {
         if self.pairs.iter().any(|count| *count > 0) {
-            Sample::of_pairs(&self.pairs)
+            ResultSample::of_pairs(&self.pairs)
         } else {
-            Sample::of_games(self)
+            ResultSample::of_games(self)
         }
     }
 
-    pub fn elo(&self) -> Estimate {
+    pub fn elo(&self) -> EloEstimate {
         let sample = self.sample();
         let (mean, error) = (sample.mean(), sample.error_of_mean());
         let [low, high] = [mean - error, mean + error].map(|score| elo(score.clamp(0.0, 1.0)));
-        Estimate {
+        EloEstimate {
             value: elo(mean),
             // Of nothing but wins no bound is known.
             error: if mean > 0.0 && mean < 1.0 {
@@ -126,7 +126,7 @@ impl Score {
         }
     }
 
-    pub fn normalized_elo(&self) -> Estimate {
+    pub fn normalized_elo(&self) -> EloEstimate {
         let sample = self.sample();
         let edge = sample.mean() - 0.5;
         // Two copies of one player may draw every pair: no edge, and no spread to divide by.
@@ -135,14 +135,14 @@ impl Score {
         } else {
             edge / sample.deviation_of_game()
         };
-        Estimate {
+        EloEstimate {
             value: sigmas * NORMALIZED_UNIT,
             error: SIGMAS_95 * NORMALIZED_UNIT / sample.games().sqrt(),
         }
     }
 
     /// The likelihood, from 0 to 1, that the player is the stronger one.
-    pub fn superiority(&self) -> f64 {
+    pub fn los(&self) -> f64 {
         let sample = self.sample();
         let deviation = sample.error_of_mean() / SIGMAS_95;
         let edge = sample.mean() - 0.5;
@@ -153,12 +153,12 @@ impl Score {
     }
 }
 
-impl AddAssign for Score {
-    fn add_assign(&mut self, other: Score) {
+impl AddAssign for MatchScore {
+    fn add_assign(&mut self, other: MatchScore) {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;
-        self.traded_wins += other.traded_wins;
+        self.win_loss_pairs += other.win_loss_pairs;
         for (pairs, more) in self.pairs.iter_mut().zip(other.pairs) {
             *pairs += more;
         }
@@ -167,22 +167,22 @@ impl AddAssign for Score {
 
 /// Counts of results worth evenly spaced scores from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct ResultSample {
     pub counts: Vec<f64>,
     /// Games in one observation: 2 for pairs.
     pub games_each: f64,
 }
 
-impl Sample {
-    fn of_pairs(pairs: &[u64; 5]) -> Sample {
-        Sample {
+impl ResultSample {
+    fn of_pairs(pairs: &[u64; 5]) -> ResultSample {
+        ResultSample {
             counts: pairs.iter().map(|count| *count as f64).collect(),
             games_each: 2.0,
         }
     }
 
-    fn of_games(score: &Score) -> Sample {
-        Sample {
+    fn of_games(score: &MatchScore) -> ResultSample {
+        ResultSample {
             counts: [score.losses, score.draws, score.wins]
                 .map(|count| count as f64)
                 .to_vec(),
@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn nothing_but_wins_bounds_no_difference() {
-        let score = |wins, draws, losses| Score {
+        let score = |wins, draws, losses| MatchScore {
             wins,
             draws,
             losses,
-            ..Score::default()
+            ..MatchScore::default()
         };
         assert_eq!(score(20, 0, 0).elo().to_string(), "unbounded");
         assert_eq!(score(0, 0, 20).elo().to_string(), "unbounded");

@@ -23,7 +23,7 @@ use crate::search::{Control, Memory, Observer, Report, Request, Search, Silent, 
 
 /// What openings are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct OpeningSettings {
     pub count: usize,
     pub seed: u64,
     pub shortest: usize,
@@ -35,9 +35,9 @@ pub struct Wanted {
     pub threads: usize,
 }
 
-impl Default for Wanted {
-    fn default() -> Wanted {
-        Wanted {
+impl Default for OpeningSettings {
+    fn default() -> OpeningSettings {
+        OpeningSettings {
             count: 5_500,
             seed: 1,
             shortest: 6,
@@ -50,7 +50,7 @@ impl Default for Wanted {
 }
 
 #[derive(Debug, Error)]
-pub enum MakerError {
+pub enum OpeningGeneratorError {
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("only {found} of {wanted} openings were found")]
@@ -76,9 +76,9 @@ const HASH_MEBIBYTES: usize = 2;
 /// there are after each batch of attempts.
 pub fn make(
     weights: &Arc<Weights>,
-    wanted: &Wanted,
+    wanted: &OpeningSettings,
     mut progress: impl FnMut(usize) + Send,
-) -> Result<Vec<String>, MakerError> {
+) -> Result<Vec<String>, OpeningGeneratorError> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(wanted.threads)
         .stack_size(STACK_BYTES)
@@ -107,7 +107,7 @@ pub fn make(
             return Ok(openings);
         }
     }
-    Err(MakerError::Exhausted {
+    Err(OpeningGeneratorError::Exhausted {
         found: openings.len(),
         wanted: wanted.count,
     })
@@ -130,7 +130,7 @@ impl Worker {
     }
 
     /// One random line, if it is any good.
-    fn attempt(&mut self, wanted: &Wanted, number: usize) -> Option<Game> {
+    fn attempt(&mut self, wanted: &OpeningSettings, number: usize) -> Option<Game> {
         let mut random = SmallRng::seed_from_u64(wanted.seed);
         // Seeds of neighbouring attempts should have nothing in common.
         let own: u64 = random.random::<u64>() ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -185,7 +185,7 @@ impl Worker {
         listener.moves.into_inner()
     }
 
-    fn is_even(&mut self, game: &Game, wanted: &Wanted) -> bool {
+    fn is_even(&mut self, game: &Game, wanted: &OpeningSettings) -> bool {
         let position = game.position();
         let calm = !position.in_check() && !movegen::legal_moves(position).is_empty();
         if !calm || !is_material_even(position.board()) {
@@ -259,13 +259,13 @@ mod tests {
     fn the_same_seed_makes_the_same_openings_on_any_number_of_threads() {
         let weights = Arc::new(Weights::default());
         let make = |seed, threads| {
-            let wanted = Wanted {
+            let wanted = OpeningSettings {
                 count: 3,
                 seed,
                 nodes: 500,
                 longest: 7,
                 threads,
-                ..Wanted::default()
+                ..OpeningSettings::default()
             };
             super::make(&weights, &wanted, |_| {}).unwrap()
         };
