@@ -184,7 +184,7 @@ fn passing_keeps_keys_and_forgets_en_passant() {
         if position.in_check() {
             return;
         }
-        let passed = position.after_null();
+        let passed = position.after_null_move();
         assert_eq!(passed.turn(), !position.turn());
         assert_eq!(
             passed.keys(),

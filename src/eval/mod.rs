@@ -79,7 +79,9 @@ pub use network::{
     output_of,
 };
 pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
-pub use terms::sink::{Frame, SCORE_LIMIT, Slope, Totals, Trace, finish, white_score};
+pub use terms::sink::{
+    SCORE_LIMIT, ScoreGradient, Taper, Totals, Trace, tapered_score, tapered_score_for_white,
+};
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{Packed, Value, Weights};
 pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
@@ -174,7 +176,7 @@ fn score(
     scorer.complexity += structure.complexity;
     let facts = &structure.facts;
     let frame = report(position, &pieces, facts, material.phase, &mut scorer);
-    scorer.finish(&frame)
+    scorer.score(&frame)
 }
 
 /// The same score, from the board alone.
@@ -185,7 +187,7 @@ pub fn evaluate_uncached(position: &Position, weights: &Weights) -> i32 {
     }
     let mut scorer = Scorer::new(weights);
     let frame = report_all(position, &mut scorer);
-    scorer.finish(&frame)
+    scorer.score(&frame)
 }
 
 /// The position's features, for a tuner.

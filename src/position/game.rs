@@ -33,7 +33,7 @@ impl Game {
         &self.position
     }
 
-    pub fn earlier_keys(&self) -> &[u64] {
+    pub fn key_history(&self) -> &[u64] {
         &self.earlier
     }
 

@@ -16,7 +16,7 @@ pub struct Keys {
     /// Pawns of both sides: what pawn structure depends on.
     pub pawns: u64,
     /// Each side's pieces other than pawns.
-    pub pieces: ByColor<u64>,
+    pub non_pawn: ByColor<u64>,
 }
 
 impl Keys {
@@ -24,7 +24,7 @@ impl Keys {
         let mut keys = Keys {
             full: chess.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0,
             pawns: 0,
-            pieces: ByColor { black: 0, white: 0 },
+            non_pawn: ByColor { black: 0, white: 0 },
         };
         for (square, piece) in chess.board() {
             *keys.part_of(piece) ^= piece_key(square, piece);
@@ -41,7 +41,7 @@ impl Keys {
     fn part_of(&mut self, piece: Piece) -> &mut u64 {
         match piece.role {
             Role::Pawn => &mut self.pawns,
-            _ => self.pieces.get_mut(piece.color),
+            _ => self.non_pawn.get_mut(piece.color),
         }
     }
 
@@ -94,7 +94,7 @@ impl Keys {
     }
 
     #[inline]
-    pub(super) fn after_null(mut self, before: &Chess) -> Keys {
+    pub(super) fn after_null_move(mut self, before: &Chess) -> Keys {
         self.full ^= en_passant_key(before) ^ turn_key();
         self
     }

@@ -168,7 +168,7 @@ impl Position {
 
     /// Whether `color` has more than king and pawns: the guard against zugzwang.
     #[inline]
-    pub fn has_pieces(&self, color: Color) -> bool {
+    pub fn has_non_pawn_material(&self, color: Color) -> bool {
         let board = self.board();
         (board.by_color(color) & !board.pawns() & !board.kings()).any()
     }
@@ -196,7 +196,7 @@ impl Position {
         squares[Role::Pawn as usize] = attacks::pawn_attacks(!self.turn(), king);
         for role in [Role::Knight, Role::Bishop, Role::Rook] {
             let occupied = self.board().occupied();
-            squares[role as usize] = movegen::attacks_of(role, king, occupied);
+            squares[role as usize] = movegen::piece_attacks(role, king, occupied);
         }
         squares[Role::Queen as usize] =
             squares[Role::Bishop as usize] | squares[Role::Rook as usize];
@@ -225,7 +225,7 @@ impl Position {
     }
 
     /// The position after passing; not allowed while in check.
-    pub fn after_null(&self) -> Position {
+    pub fn after_null_move(&self) -> Position {
         debug_assert!(!self.in_check());
         let mut setup = self.chess.to_setup(EnPassantMode::Always);
         setup.swap_turn();
@@ -233,7 +233,7 @@ impl Position {
             .or_else(PositionError::ignore_impossible_check)
             .unwrap_or_else(|_| self.chess.clone());
         let mut next = Position {
-            keys: self.keys.after_null(&self.chess),
+            keys: self.keys.after_null_move(&self.chess),
             chess,
             checkers: Bitboard::EMPTY,
             pinned: Bitboard::EMPTY,
@@ -287,7 +287,7 @@ impl CheckSquares {
 }
 
 /// Values for exchanges and for pruning; never part of the evaluation.
-pub const fn exchange_value(role: Role) -> i32 {
+pub const fn see_value(role: Role) -> i32 {
     match role {
         Role::Pawn => 100,
         Role::Knight => 310,

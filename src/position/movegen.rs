@@ -128,7 +128,7 @@ fn piece_moves(
     let board = position.board();
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
         for from in board.by_role(role) & position.us() {
-            let mut reach = attacks_of(role, from, board.occupied()) & targets(role);
+            let mut reach = piece_attacks(role, from, board.occupied()) & targets(role);
             if masks.pinned.contains(from) {
                 reach &= attacks::ray(masks.king, from);
             }
@@ -271,7 +271,7 @@ fn normal(board: &Board, role: Role, from: Square, to: Square) -> Move {
 }
 
 #[inline]
-pub fn attacks_of(role: Role, from: Square, occupied: Bitboard) -> Bitboard {
+pub fn piece_attacks(role: Role, from: Square, occupied: Bitboard) -> Bitboard {
     match role {
         Role::Knight => attacks::knight_attacks(from),
         Role::Bishop => attacks::bishop_attacks(from, occupied),
@@ -344,7 +344,7 @@ impl PackedMove {
             Role::King => (attacks::king_attacks(from).contains(to)
                 && is_safe_for_king(position, from, to))
             .then(|| normal(board, role, from, to)),
-            _ => (attacks_of(role, from, board.occupied()).contains(to)
+            _ => (piece_attacks(role, from, board.occupied()).contains(to)
                 && leaves_king_safe(position, from, to))
             .then(|| normal(board, role, from, to)),
         }

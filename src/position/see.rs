@@ -3,7 +3,7 @@
 
 use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
 
-use super::{Position, exchange_value};
+use super::{Position, see_value};
 
 /// Whether the exchange that `m` starts wins at least `threshold` for the side to move.
 /// Castling and promotions count as quiet: they never lose material by themselves.
@@ -19,13 +19,13 @@ pub fn see_at_least(position: &Position, m: Move, threshold: i32) -> bool {
         return threshold <= 0;
     };
 
-    let gain = capture.map_or(0, exchange_value);
+    let gain = capture.map_or(0, see_value);
     let mut balance = gain - threshold;
     if balance < 0 {
         return false;
     }
     // Even if the moved piece is lost for nothing the threshold stands.
-    balance -= exchange_value(role);
+    balance -= see_value(role);
     if balance >= 0 {
         return true;
     }
@@ -60,7 +60,7 @@ fn exchange_favours_mover(
         }
         occupied.discard(square);
         side = !side;
-        balance = -balance - 1 - exchange_value(role);
+        balance = -balance - 1 - see_value(role);
         if balance >= 0 {
             break;
         }

@@ -8,7 +8,7 @@ use shakmaty::zobrist::{Zobrist64, ZobristValue};
 use shakmaty::{Bitboard, Color, Role, Square, attacks};
 
 use crate::position::Position;
-use crate::position::movegen::attacks_of;
+use crate::position::movegen::piece_attacks;
 
 const SIZE: usize = 8192;
 
@@ -46,7 +46,7 @@ fn build() -> Box<Cuckoo> {
             Role::King,
         ] {
             for from in Square::ALL {
-                for to in attacks_of(role, from, Bitboard::EMPTY) {
+                for to in piece_attacks(role, from, Bitboard::EMPTY) {
                     if from < to {
                         let piece = role.of(color);
                         let key = Zobrist64::zobrist_for_piece(from, piece).0
@@ -123,11 +123,11 @@ mod tests {
         for text in ["g1f3", "g8f6", "f3g1"] {
             game.play_uci(text).unwrap();
         }
-        let keys = game.earlier_keys();
+        let keys = game.key_history();
         assert!(upcoming_repetition(game.position(), keys, keys.len(), 10));
         assert!(!upcoming_repetition(game.position(), keys, keys.len(), 2));
         game.play_uci("b8c6").unwrap();
-        let keys = game.earlier_keys();
+        let keys = game.key_history();
         assert!(!upcoming_repetition(game.position(), keys, keys.len(), 10));
     }
 

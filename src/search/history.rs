@@ -188,7 +188,7 @@ impl History {
 
 fn correction_slots(position: &Position) -> [usize; 3] {
     let keys = position.keys();
-    [keys.pawns, keys.pieces.white, keys.pieces.black].map(|key| key as usize % CORRECTIONS)
+    [keys.pawns, keys.non_pawn.white, keys.non_pawn.black].map(|key| key as usize % CORRECTIONS)
 }
 
 #[inline]

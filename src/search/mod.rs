@@ -238,7 +238,7 @@ impl<'a> Search<'a> {
                 request.overhead,
                 request.started,
             ),
-            keys: request.game.earlier_keys().to_vec(),
+            keys: request.game.key_history().to_vec(),
             stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
             root_moves: iterate::root_moves(request),
             request,

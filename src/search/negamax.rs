@@ -319,7 +319,7 @@ impl Search<'_> {
             };
             if N::ROOT {
                 self.announce_root_move(m, number);
-            } else if best_score > -MATE_IN_MAX && position.has_pieces(position.turn()) {
+            } else if best_score > -MATE_IN_MAX && position.has_non_pawn_material(position.turn()) {
                 // 9. Moves not worth making.
                 match self.judge(position, &node, &candidate) {
                     Verdict::Search => {}

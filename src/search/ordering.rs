@@ -6,7 +6,7 @@ use shakmaty::{Color, Move, Role};
 
 use super::history::{Context, History};
 use crate::position::movegen::{self, PackedMove, Stage as Generated};
-use crate::position::{Position, exchange_value, see_at_least};
+use crate::position::{Position, see_at_least, see_value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -259,10 +259,10 @@ pub fn is_tactical(m: Move) -> bool {
 /// Most valuable victim first, history among equals; under-promotions at the end.
 fn capture_score(us: Color, m: Move, history: &History) -> i32 {
     let promotion = match m.promotion() {
-        Some(Role::Queen) => exchange_value(Role::Queen),
-        Some(_) => -exchange_value(Role::Queen),
+        Some(Role::Queen) => see_value(Role::Queen),
+        Some(_) => -see_value(Role::Queen),
         None => 0,
     };
-    let victim = m.capture().map_or(0, exchange_value);
+    let victim = m.capture().map_or(0, see_value);
     8 * (victim + promotion) + history.capture(us, m) / 4
 }

@@ -21,7 +21,7 @@ use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
 use super::table::{Bound, Entry, OutOfMemory, Table};
 use crate::eval::{Evaluator, Weights};
 use crate::position::movegen::{self, PackedMove, Stage};
-use crate::position::{Game, Position, exchange_value, see_at_least};
+use crate::position::{Game, Position, see_at_least, see_value};
 
 /// How far to look: all moves, then captures, written `3` or `3+3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ impl PlainSearch {
     /// The best move, one ply deeper at a time so that each iteration orders the next.
     pub fn run(&mut self, game: &Game) -> Outcome {
         self.keys.clear();
-        self.keys.extend_from_slice(game.earlier_keys());
+        self.keys.extend_from_slice(game.key_history());
         self.table.next_search();
         self.best = None;
         self.nodes = 0;
@@ -334,9 +334,9 @@ fn decides(entry: &Entry, alpha: i32, beta: i32) -> bool {
 
 /// Most valuable victim first, least valuable attacker among equals.
 fn exchange_gain(m: Move) -> i32 {
-    let victim = m.capture().map_or(0, exchange_value);
-    let promotion = m.promotion().map_or(0, exchange_value);
-    16 * (victim + promotion) - exchange_value(m.role()) / 10
+    let victim = m.capture().map_or(0, see_value);
+    let promotion = m.promotion().map_or(0, see_value);
+    16 * (victim + promotion) - see_value(m.role()) / 10
 }
 
 /// Moves that leave best first, each found when it is asked for: most nodes ask for few.

@@ -46,13 +46,13 @@ impl Search<'_> {
         } = node;
         if node.context.answered[0] == Played::NOTHING
             || ply < self.null_move_from
-            || !position.has_pieces(position.turn())
+            || !position.has_non_pawn_material(position.turn())
             || !pruning::null_move(depth, estimate, static_eval, beta)
         {
             return None;
         }
         let reduced = depth - pruning::null_move_reduction(depth, estimate, beta);
-        let child = position.after_null();
+        let child = position.after_null_move();
         self.table.prefetch(child.key());
         self.descend(position, ply, Played::NOTHING, None, 0);
         let score =

@@ -12,7 +12,7 @@ use super::board::{
 use super::kpk;
 use super::list::term;
 use super::pawns::PawnFacts;
-use super::sink::{Frame, Sink};
+use super::sink::{Sink, Taper};
 
 const DARK_CORNERS: [Square; 2] = [Square::A1, Square::H8];
 const LIGHT_CORNERS: [Square; 2] = [Square::A8, Square::H1];
@@ -55,7 +55,7 @@ fn scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, turn: Color) -> i32 {
 #[inline(always)]
 fn pawnless_scale(own: i32, enemy: i32) -> i32 {
     if own - enemy > 3 {
-        Frame::FULL_SCALE
+        Taper::FULL_SCALE
     } else if own <= 3 {
         0
     } else if enemy <= 3 {
@@ -86,7 +86,7 @@ fn general_scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, own_pawns: i32) ->
         return 72;
     }
     let few = 76 + 13 * own_pawns - if one_wing { 12 } else { 0 };
-    few.min(Frame::FULL_SCALE)
+    few.min(Taper::FULL_SCALE)
 }
 
 /// One bishop each, on squares of different colours.
@@ -107,7 +107,7 @@ fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
     let officers = pieces.officers(S::US);
     let on_edge = (own & !FILE_A).is_empty() || (own & !FILE_H).is_empty();
     if !on_edge || officers != pieces.bishops(S::US) {
-        return Frame::FULL_SCALE;
+        return Taper::FULL_SCALE;
     }
     let corner = super::board::files_of(own) & S::rank_squares(7);
     let dark_corner = (corner & Bitboard::DARK_SQUARES).any();
@@ -117,7 +117,7 @@ fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
         !Bitboard::DARK_SQUARES
     };
     let Some(corner) = corner.first() else {
-        return Frame::FULL_SCALE;
+        return Taper::FULL_SCALE;
     };
     let defender = pieces.king[S::THEM];
     let holds = defender.distance(corner) <= 1
@@ -128,7 +128,7 @@ fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
     if holds && (officers & guarding).is_empty() {
         0
     } else {
-        Frame::FULL_SCALE
+        Taper::FULL_SCALE
     }
 }
 
@@ -141,11 +141,11 @@ fn known_scale<S: Side>(pieces: &Pieces, turn: Color) -> Option<i32> {
     if bare && own.is_empty() && count(own_pawns) == 1 {
         let pawn = own_pawns.first()?;
         let won = is_pawn_win::<S>(pawn, pieces, turn);
-        return Some(if won { Frame::FULL_SCALE } else { 0 });
+        return Some(if won { Taper::FULL_SCALE } else { 0 });
     }
     if bare && own_pawns.is_empty() {
         return Some(if can_mate(pieces, S::US) {
-            Frame::FULL_SCALE
+            Taper::FULL_SCALE
         } else {
             0
         });
@@ -184,7 +184,7 @@ fn rook_against_pawn<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> i32
     let abandoned = weak.distance(pawn) >= 3 + (1 - own_move);
     let near = strong.distance(pawn) <= weak.distance(pawn) + own_move;
     if ahead || abandoned || (near && rank < 6) {
-        Frame::FULL_SCALE
+        Taper::FULL_SCALE
     } else if rank >= 5 && weak.distance(pawn) == 1 && strong.distance(pawn) > 2 + own_move {
         12
     } else {
@@ -201,7 +201,7 @@ fn queen_against_pawn<S: Side>(pawn: Square, pieces: &Pieces) -> i32 {
     if stubborn_file && about_to_promote && strong.distance(pawn) > 4 {
         16
     } else {
-        Frame::FULL_SCALE
+        Taper::FULL_SCALE
     }
 }
 

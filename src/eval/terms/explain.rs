@@ -9,7 +9,7 @@ use serde::Serialize;
 use shakmaty::{Color, File, Rank, Square};
 
 use super::list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
-use super::sink::{Frame, Sink, Totals, white_score};
+use super::sink::{Sink, Taper, Totals, tapered_score_for_white};
 use crate::eval::network::Network;
 use crate::eval::weights::{Packed, Weights};
 use crate::position::Position;
@@ -31,7 +31,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    pub fn into_explanation(self, position: &Position, frame: Frame) -> Explanation {
+    pub fn into_explanation(self, position: &Position, taper: Taper) -> Explanation {
         let families = Family::ALL.iter().filter_map(|family| self.family(*family));
         let families: Vec<_> = families.collect();
         let sum = |side: fn(&FamilyLines) -> Phases| families.iter().map(side).sum::<Phases>();
@@ -43,8 +43,8 @@ impl<'a> Explainer<'a> {
             endgame: hundredths(white.endgame - black.endgame),
             complexity: hundredths(complexity.endgame),
         };
-        let scale = frame.scale_of(totals.endgame_with_complexity());
-        let white_view = white_score(totals, &frame, scaled);
+        let scale = taper.scale_of(totals.endgame_with_complexity());
+        let white_view = tapered_score_for_white(totals, &taper, scaled);
         let white_to_move = position.turn().is_white();
         Explanation {
             fen: position.fen(),
@@ -53,10 +53,10 @@ impl<'a> Explainer<'a> {
             midgame: white.midgame - black.midgame,
             endgame: white.endgame - black.endgame,
             complexity: complexity.endgame,
-            phase: frame.phase,
-            phase_of: Frame::FULL_PHASE,
-            scale: if scaled { scale } else { Frame::FULL_SCALE },
-            scale_of: Frame::FULL_SCALE,
+            phase: taper.phase,
+            phase_of: Taper::FULL_PHASE,
+            scale: if scaled { scale } else { Taper::FULL_SCALE },
+            scale_of: Taper::FULL_SCALE,
             white_to_move,
             score_white: white_view,
             score: if white_to_move {

@@ -1,7 +1,7 @@
 //! How hard the position is to draw.
 //!
 //! These terms belong to neither side. Together they move the endgame score away from zero
-//! or toward it, never across: `sink::finish` applies them.
+//! or toward it, never across: `sink::tapered_score` applies them.
 
 use super::board::{BlackSide, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count};
 use super::list::term;

@@ -5,7 +5,7 @@ use shakmaty::Role;
 
 use super::board::{Pieces, Side, count};
 use super::list::term;
-use super::sink::{Frame, Sink};
+use super::sink::{Sink, Taper};
 
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
@@ -66,5 +66,5 @@ pub fn phase(pieces: &Pieces) -> i32 {
     let rooks = pieces.rooks(0) | pieces.rooks(1);
     let queens = pieces.queens(0) | pieces.queens(1);
     // A minor piece counts 1, a rook 2, a queen 4.
-    (count(officers) + count(rooks) + 3 * count(queens)).min(Frame::FULL_PHASE)
+    (count(officers) + count(rooks) + 3 * count(queens)).min(Taper::FULL_PHASE)
 }

@@ -26,12 +26,12 @@ use crate::position::Position;
 use attacks::Attacks;
 use board::{BlackSide, Pieces, WhiteSide};
 use pawns::PawnFacts;
-use sink::{Frame, Sink};
+use sink::{Sink, Taper};
 
 pub use list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 
 #[inline(always)]
-pub(super) fn report_all(position: &Position, sink: &mut impl Sink) -> Frame {
+pub(super) fn report_all(position: &Position, sink: &mut impl Sink) -> Taper {
     let pieces = Pieces::of(position);
     let pawns = PawnFacts::of(&pieces);
     report_structure(&pieces, &pawns, sink);
@@ -92,7 +92,7 @@ pub(super) fn report(
     pawns: &PawnFacts,
     phase: i32,
     sink: &mut impl Sink,
-) -> Frame {
+) -> Taper {
     if sink.wants(Family::Material) {
         sink.add(position.turn(), term::tempo(), 1);
     }
@@ -102,7 +102,7 @@ pub(super) fn report(
     if sink.wants(Family::Initiative) {
         initiative::report(pieces, sink);
     }
-    let mut scale = [Frame::FULL_SCALE; 2];
+    let mut scale = [Taper::FULL_SCALE; 2];
     if sink.wants(Family::Endgame) {
         endgame::report::<WhiteSide>(pieces, position.turn(), sink);
         endgame::report::<BlackSide>(pieces, position.turn(), sink);
@@ -111,7 +111,7 @@ pub(super) fn report(
     if sink.wants(Family::Papers) {
         papers::report(position, pieces, pawns, sink);
     }
-    Frame {
+    Taper {
         phase,
         scale,
         turn: position.turn(),

@@ -4,8 +4,8 @@
 //! so many times". What the report becomes is decided at compile time by the sink it is given:
 //! the [`Scorer`] multiplies and adds, the [`Recorder`] keeps counts for a tuner. (The third
 //! reading, for people, is in `explain.rs`.) Whatever does not add up linearly (the phase of
-//! the game, the endgame scale, the limit on complexity) waits in a [`Frame`] and is applied by
-//! the one function [`finish`], so every reading comes to the same score.
+//! the game, the endgame scale, the limit on complexity) waits in a [`Taper`] and is applied by
+//! the one function [`tapered_score`], so every reading comes to the same score.
 
 use shakmaty::Color;
 
@@ -31,16 +31,16 @@ pub trait Sink {
 
 /// The part of an evaluation that is not a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// From 0 (kings and pawns) to [`Frame::FULL_PHASE`] (all pieces on the board).
+pub struct Taper {
+    /// From 0 (kings and pawns) to [`Taper::FULL_PHASE`] (all pieces on the board).
     pub phase: i32,
     /// How much of an endgame advantage counts when White has it and when Black has it, out of
-    /// [`Frame::FULL_SCALE`].
+    /// [`Taper::FULL_SCALE`].
     pub scale: [i32; 2],
     pub turn: Color,
 }
 
-impl Frame {
+impl Taper {
     pub const FULL_PHASE: i32 = 24;
     pub const FULL_SCALE: i32 = 128;
 
@@ -88,28 +88,28 @@ impl Totals {
 
 /// How much one more in each total would change White's score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Slope {
+pub struct ScoreGradient {
     pub midgame: f64,
     pub endgame: f64,
     pub complexity: f64,
 }
 
 impl Totals {
-    /// The derivative of [`white_score`].
-    pub fn slope(&self, frame: &Frame, scaled: bool) -> Slope {
+    /// The derivative of [`tapered_score_for_white`].
+    pub fn gradient(&self, taper: &Taper, scaled: bool) -> ScoreGradient {
         let side = self.endgame_with_complexity();
         let scale = match scaled {
-            true => f64::from(frame.scale_of(side)) / f64::from(Frame::FULL_SCALE),
+            true => f64::from(taper.scale_of(side)) / f64::from(Taper::FULL_SCALE),
             false => 1.0,
         };
         if scale == 0.0 {
-            return Slope::default();
+            return ScoreGradient::default();
         }
-        let phase = f64::from(frame.phase) / f64::from(Frame::FULL_PHASE);
+        let phase = f64::from(taper.phase) / f64::from(Taper::FULL_PHASE);
         // Where complexity has pushed an advantage down to nothing, neither moves the score.
         let drawn = side == 0 && self.endgame != 0;
         let endgame = if drawn { 0.0 } else { (1.0 - phase) * scale };
-        Slope {
+        ScoreGradient {
             midgame: phase,
             endgame,
             complexity: endgame * self.endgame.signum() as f64,
@@ -120,23 +120,23 @@ impl Totals {
 /// From totals to a score in centipawns, seen by the side to move. `scaled` tells whether the
 /// weights ask for endgame knowledge at all: a paper's plain sum stays plain.
 #[inline]
-pub fn finish(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
-    let white = white_score(totals, frame, scaled);
-    if frame.turn.is_white() { white } else { -white }
+pub fn tapered_score(totals: Totals, taper: &Taper, scaled: bool) -> i32 {
+    let white = tapered_score_for_white(totals, taper, scaled);
+    if taper.turn.is_white() { white } else { -white }
 }
 
 #[inline]
-pub fn white_score(totals: Totals, frame: &Frame, scaled: bool) -> i32 {
+pub fn tapered_score_for_white(totals: Totals, taper: &Taper, scaled: bool) -> i32 {
     let mut endgame = totals.endgame_with_complexity();
     if scaled {
-        let scale = frame.scale_of(endgame);
+        let scale = taper.scale_of(endgame);
         if scale == 0 {
             return 0;
         }
-        endgame = endgame * i64::from(scale) / i64::from(Frame::FULL_SCALE);
+        endgame = endgame * i64::from(scale) / i64::from(Taper::FULL_SCALE);
     }
-    let phase = i64::from(frame.phase);
-    let full = i64::from(Frame::FULL_PHASE);
+    let phase = i64::from(taper.phase);
+    let full = i64::from(Taper::FULL_PHASE);
     let blended = totals.midgame * phase + endgame * (full - phase);
     let centipawns = blended / (full * i64::from(Packed::UNIT));
     centipawns.clamp(-i64::from(SCORE_LIMIT), i64::from(SCORE_LIMIT)) as i32
@@ -161,8 +161,8 @@ impl<'a> Scorer<'a> {
 
     /// The score in centipawns, seen by the side to move.
     #[inline]
-    pub fn finish(&self, frame: &Frame) -> i32 {
-        finish(self.totals(), frame, self.weights.uses(Family::Endgame))
+    pub fn score(&self, taper: &Taper) -> i32 {
+        tapered_score(self.totals(), taper, self.weights.uses(Family::Endgame))
     }
 
     #[inline]
@@ -274,11 +274,11 @@ impl Recorder {
         }
     }
 
-    pub fn into_trace(self, frame: Frame) -> Trace {
+    pub fn into_trace(self, taper: Taper) -> Trace {
         Trace {
             counts: self.counts.sparse(),
             complexity: self.complexity.sparse(),
-            frame,
+            taper,
         }
     }
 }
@@ -289,14 +289,14 @@ impl Recorder {
 pub struct Trace {
     pub counts: Vec<(Term, i32)>,
     pub complexity: Vec<(Term, i32)>,
-    pub frame: Frame,
+    pub taper: Taper,
 }
 
 impl Trace {
     /// Exactly what [`evaluate_uncached`](crate::eval::evaluate_uncached) gives for the position when
     /// there is no network.
     pub fn score(&self, weights: &Weights) -> i32 {
-        self.scored(weights).finish(&self.frame)
+        self.scored(weights).score(&self.taper)
     }
 
     /// The sums the score is made from.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Move, MoveList, Role};
 
 use crate::position::movegen::{self, PackedMove, Stage};
-use crate::position::{Position, exchange_value, see_at_least};
+use crate::position::{Position, see_at_least, see_value};
 use crate::random::scatter;
 
 /// How far quiescence goes.
@@ -93,9 +93,9 @@ pub fn expand(
 /// Great victims first, taken by small pieces: only speed depends on it.
 fn in_order(mut moves: MoveList) -> MoveList {
     moves.sort_by_key(|m| {
-        let worth = |role: Option<Role>| role.map_or(0, exchange_value);
+        let worth = |role: Option<Role>| role.map_or(0, see_value);
         let gain = worth(m.capture()) + worth(m.promotion());
-        exchange_value(m.role()) / 16 - 16 * gain
+        see_value(m.role()) / 16 - 16 * gain
     });
     moves
 }

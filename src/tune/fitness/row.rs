@@ -1,7 +1,7 @@
 //! A position's evaluation up to the weights: how often each column of genes counts in it. A
 //! score is then a short dot product, exactly what the evaluation gives for the same weights.
 
-use crate::eval::{Frame, Packed, Totals, Trace, white_score};
+use crate::eval::{Packed, Taper, Totals, Trace, tapered_score_for_white};
 use crate::tune::genome::{ColumnValues, Genome};
 
 /// A column of genes and how often it counts.
@@ -13,7 +13,7 @@ pub struct Row {
     /// What the fixed weights add.
     sum_base: Packed,
     complexity_base: i64,
-    frame: Frame,
+    taper: Taper,
 }
 
 impl Row {
@@ -29,13 +29,13 @@ impl Row {
             }),
             sum_base,
             complexity_base,
-            frame: trace.frame,
+            taper: trace.taper,
         }
     }
 
     /// The score in centipawns, as White sees it.
     pub fn score(&self, values: &ColumnValues) -> i32 {
-        white_score(self.totals(values), &self.frame, values.scaled)
+        tapered_score_for_white(self.totals(values), &self.taper, values.scaled)
     }
 
     fn totals(&self, values: &ColumnValues) -> Totals {
@@ -58,7 +58,7 @@ impl Row {
     /// Adds `factor` times the derivative of the score to `gradient`: one pair of midgame and
     /// endgame for each column.
     pub fn add_slope(&self, values: &ColumnValues, factor: f64, gradient: &mut [[f64; 2]]) {
-        let slope = self.totals(values).slope(&self.frame, values.scaled);
+        let slope = self.totals(values).gradient(&self.taper, values.scaled);
         for &(column, count) in &self.sum {
             let pair = &mut gradient[usize::from(column)];
             pair[0] += factor * slope.midgame * f64::from(count);

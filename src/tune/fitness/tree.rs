@@ -14,7 +14,9 @@ use shakmaty::{Color, Move};
 use super::exact::Line;
 use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
 use crate::data::Case;
-use crate::eval::{Family, Frame, Packed, Slope, Totals, Trace, Weights, finish, trace_families};
+use crate::eval::{
+    Family, Packed, ScoreGradient, Taper, Totals, Trace, Weights, tapered_score, trace_families,
+};
 use crate::position::Position;
 use crate::tune::genome::Genome;
 
@@ -164,7 +166,7 @@ impl Seen<'_> {
 
     fn evaluation(&self, leaf: u32) -> i32 {
         let leaf = &self.tree.leaves[leaf as usize];
-        finish(self.totals(leaf), &frame_of(leaf), self.player.scaled)
+        tapered_score(self.totals(leaf), &taper_of(leaf), self.player.scaled)
     }
 
     /// The score of a node and the leaf it comes from, as marked in the node.
@@ -200,9 +202,11 @@ impl Seen<'_> {
     /// one pair of midgame and endgame for each column. Everything is counted from the root,
     /// so the factors of one position's leaves must cancel out or [`Seen::add_root_slope`]
     /// must be told their sum.
-    pub fn add_slope(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> Slope {
+    pub fn add_slope(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> ScoreGradient {
         let leaf = &self.tree.leaves[leaf as usize];
-        let slope = self.totals(leaf).slope(&frame_of(leaf), self.player.scaled);
+        let slope = self
+            .totals(leaf)
+            .gradient(&taper_of(leaf), self.player.scaled);
         for entry in self.tree.sum_of(leaf) {
             let pair = &mut gradient[usize::from(entry.column)];
             let count = factor * f64::from(entry.count);
@@ -236,8 +240,8 @@ impl Scores for Seen<'_> {
     }
 }
 
-fn frame_of(leaf: &Leaf) -> Frame {
-    Frame {
+fn taper_of(leaf: &Leaf) -> Taper {
+    Taper {
         phase: leaf.phase.into(),
         scale: leaf.scale.map(i32::from),
         turn: Color::from_white(leaf.white_to_move),
@@ -429,9 +433,9 @@ impl<'a> Growth<'a> {
             start,
             sum_entries,
             complexity_entries,
-            phase: trace.frame.phase as u8,
-            scale: trace.frame.scale.map(|scale| scale as u8),
-            white_to_move: trace.frame.turn.is_white(),
+            phase: trace.taper.phase as u8,
+            scale: trace.taper.scale.map(|scale| scale as u8),
+            white_to_move: trace.taper.turn.is_white(),
             base,
             complexity_base,
         })
