@@ -25,6 +25,7 @@ mod sample;
 mod selection;
 mod selfplay;
 mod source;
+mod zstd;
 
 use std::path::{Path, PathBuf};
 

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::zstd::ZstdReader;
 use super::{DataError, unreadable};
 
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ fn decompressed(mut raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     raw.by_ref().take(4).read_to_end(&mut magic)?;
     let whole = io::Cursor::new(magic.clone()).chain(raw);
     Ok(match magic[..] {
-        [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::new(whole)?),
+        [0x28, 0xb5, 0x2f, 0xfd] => Box::new(ZstdReader::new(whole)),
         [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(whole)),
         [b'B', b'Z', b'h', _] => Box::new(bzip2::read::MultiBzDecoder::new(whole)),
         _ => Box::new(whole),
