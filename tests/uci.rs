@@ -249,7 +249,7 @@ fn a_hash_that_does_not_fit_is_refused_with_a_reason() {
     let mut engine = Engine::start();
     let complaint = engine.ask("setoption name Hash value 65537");
     assert!(
-        complaint[0].starts_with("info string option Hash wants"),
+        complaint[0].starts_with("info string option Hash needs"),
         "{complaint:?}"
     );
     assert!(engine.ask("setoption name Hash value 32").is_empty());
@@ -606,7 +606,7 @@ fn tunes_in_the_session_and_plays_with_the_result() {
 }
 
 #[test]
-fn tuning_hears_stop_and_answers_meanwhile() {
+fn tuning_survives_stop_and_ends_by_an_empty_value() {
     let folder = tuning_folder(10_000_000);
     let mut engine = Engine::start_in(folder.path());
     engine.send("setoption name Tune value small.toml");
@@ -614,8 +614,12 @@ fn tuning_hears_stop_and_answers_meanwhile() {
     let refused = engine.ask("setoption name Tune value vazquez-2013");
     assert!(refused.iter().any(|line| line.contains("under way")));
     engine.go("depth 3");
-    let stopped = Instant::now();
+    // GUIs send `stop` after every ponder miss: it ends searches only.
     engine.send("stop");
+    engine.read_until("info string generation ");
+    engine.go("depth 3");
+    let stopped = Instant::now();
+    engine.send("setoption name Tune value");
     engine.read_until("info string tuned: ");
     assert!(stopped.elapsed() < Duration::from_secs(5));
     engine.send("setoption name Tune value small.toml");

@@ -1,19 +1,17 @@
 //! `finch bench`: how fast, and the signature of how it plays.
 
-use std::sync::Arc;
-
 use clap::{Args, Subcommand};
 
-use super::Choice;
+use super::WeightsOption;
 use crate::bench;
-use crate::eval::{Weights, evaluations_per_second};
+use crate::eval::evaluations_per_second;
 use crate::position::Position;
 use crate::search::Control;
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) weights: WeightsOption,
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -26,20 +24,20 @@ enum What {
         #[arg(long, default_value_t = 3.0)]
         seconds: f64,
         #[command(flatten)]
-        choice: Choice,
+        weights: WeightsOption,
     },
 }
 
 impl Arguments {
-    /// The choice that was made, after either word.
-    pub fn choice(&mut self) -> &mut Choice {
-        match &mut self.what {
-            Some(What::Eval { choice, .. }) if choice.weights.is_some() => choice,
-            _ => &mut self.choice,
-        }
-    }
-
-    pub fn run(self, weights: &Arc<Weights>) -> anyhow::Result<()> {
+    /// Without `--weights` the built-in ones, whatever is installed: the node count is the
+    /// signature of this version.
+    pub fn run(self) -> anyhow::Result<()> {
+        // `--weights` may follow either word.
+        let option = match &self.what {
+            Some(What::Eval { weights, .. }) if weights.is_given() => weights,
+            _ => &self.weights,
+        };
+        let weights = &option.or_built_in()?.weights;
         match self.what {
             None => println!("{}", bench::run(weights, &Control::new(1))),
             Some(What::Eval { seconds, .. }) => {

@@ -12,7 +12,7 @@ use clap::Args;
 use rand::seq::IndexedRandom;
 use rayon::prelude::*;
 
-use super::Choice;
+use super::WeightsOption;
 use super::filters::Filters;
 use super::progress::Counter;
 use crate::data::{
@@ -28,7 +28,7 @@ use crate::random::{Purpose, stream};
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    pub(super) choice: Choice,
+    pub(super) weights: WeightsOption,
     /// Positions in EPD, or games in PGN to draw positions from; plain or compressed. With
     /// --merge: files of labels.
     #[arg(required = true, value_name = "FILE")]
@@ -98,7 +98,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub fn run(self, weights: &Weights) -> Result<()> {
+    pub fn run(self) -> Result<()> {
+        let weights = &self.weights.or_installed()?.weights;
         if self.merge {
             return self.merge(&self.files);
         }

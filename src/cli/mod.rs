@@ -1,4 +1,7 @@
 //! The command line: one file per subcommand.
+//!
+//! A subcommand is declared once, by a line in the list below: its group, its help and the type of
+//! its arguments. That type is in the subcommand's own file and has a method `run`.
 
 mod bench;
 mod eval;
@@ -18,130 +21,203 @@ mod report;
 mod selfplay;
 mod train;
 mod tune;
+mod uci;
 mod weights;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::ensure;
-use clap::{Args, Parser, Subcommand};
+use anyhow::{Result, bail, ensure};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::eval::{self as evaluation, Weights};
-use crate::uci;
+use crate::eval::LoadedWeights;
+use crate::uci::is_command;
 
 /// A UCI chess engine that evolves its own evaluation.
 ///
 /// Without a command Finch speaks UCI, as chess GUIs expect.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(name = "finch", version, about)]
 pub struct Arguments {
     #[command(flatten)]
-    choice: Choice,
+    weights: WeightsOption,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// The option of all commands that evaluate; it may stand before or after the command.
+/// `--weights`, which may stand before or after the subcommands that evaluate.
 #[derive(Args, Default)]
-pub struct Choice {
-    /// Weights to evaluate with, instead of the ones built in.
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
+pub struct WeightsOption {
+    /// Weights file to evaluate with; `default` means the built-in weights.
+    #[arg(long = "weights", value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    /// Speak UCI (the default).
-    Uci(Choice),
-    /// Search fixed positions; the node count is the engine's signature.
-    Bench(bench::Arguments),
-    /// Count the leaves of the legal move tree.
-    Perft(perft::Arguments),
-    /// Take a position's evaluation apart.
-    Eval(eval::Arguments),
-    /// Check a weights file, compare two, list what can be weighed.
-    Weights(weights::Arguments),
-    /// Play a match between weights files and UCI engines.
-    Match(Box<match_command::Arguments>),
-    /// Rate the players of PGN files.
-    Rate(rate::Arguments),
-    /// Make a file of balanced opening positions.
-    Openings(openings::Arguments),
-    /// Evolve weights from games, or from a mentor's scores.
-    Tune(tune::Arguments),
-    /// Teach a network from packed labels.
-    Train(train::Arguments),
-    /// Play quick games against itself and keep their positions.
-    Selfplay(selfplay::Arguments),
-    /// Ask mentor engines for their scores of positions.
-    Label(Box<label::Arguments>),
-    /// Tell which clone of a player made the moves of games.
-    Recognise(recognise::Arguments),
-    /// Measure weights, or another engine, on positions from games.
-    Fitness(fitness::Arguments),
-    /// Draw the page of a run, or of several.
-    Report(report::Arguments),
-    /// Print the search constants in OpenBench's SPSA format.
-    Params,
-}
+impl WeightsOption {
+    fn is_given(&self) -> bool {
+        self.file.is_some()
+    }
 
-impl Command {
-    /// The weights it was told to evaluate with; `None` if it takes its weights another way.
-    fn choice(&mut self) -> Option<&mut Choice> {
-        match self {
-            Command::Uci(choice) => Some(choice),
-            Command::Bench(arguments) => Some(arguments.choice()),
-            Command::Eval(arguments) => Some(&mut arguments.choice),
-            Command::Openings(arguments) => Some(&mut arguments.choice),
-            Command::Selfplay(arguments) => Some(&mut arguments.choice),
-            Command::Label(arguments) => Some(&mut arguments.choice),
-            _ => None,
+    fn or_else(&self, otherwise: impl FnOnce() -> Result<LoadedWeights>) -> Result<LoadedWeights> {
+        match &self.file {
+            Some(file) => Ok(LoadedWeights::named(file)?),
+            None => otherwise(),
         }
+    }
+
+    /// The weights that were asked for, or those that play by default.
+    fn or_installed(&self) -> Result<LoadedWeights> {
+        self.or_else(|| Ok(LoadedWeights::installed()?))
+    }
+
+    fn or_built_in(&self) -> Result<LoadedWeights> {
+        self.or_else(|| Ok(LoadedWeights::built_in()))
+    }
+}
+
+macro_rules! subcommands {
+    ($($group:literal { $($(#[$meta:meta])* $name:ident($arguments:ty) $($takes:ident)?;)* })*) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $($($(#[$meta])* $name($arguments),)*)*
+            /// UCI commands on the command line.
+            #[command(external_subcommand)]
+            Lines(Vec<String>),
+        }
+
+        /// The names of the subcommands, by group.
+        const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($name)),*])),*];
+
+        impl Command {
+            /// `weights` is what stood before the subcommand.
+            fn run(self, weights: WeightsOption) -> Result<()> {
+                match self {
+                    $($(Command::$name(arguments) => run!(arguments, weights $(, $takes)?),)*)*
+                    Command::Lines(lines) => run_lines(lines, weights),
+                }
+            }
+        }
+    };
+}
+
+macro_rules! run {
+    ($arguments:ident, $before:ident) => {{
+        ensure!(
+            !$before.is_given(),
+            "--weights: this command takes its weights in another way; see its --help"
+        );
+        $arguments.run()
+    }};
+    ($arguments:ident, $before:ident, weights) => {{
+        let mut arguments = $arguments;
+        if !arguments.weights.is_given() {
+            arguments.weights = $before;
+        }
+        arguments.run()
+    }};
+}
+
+// `weights` after a line: the subcommand takes `--weights`, in a field of that name.
+subcommands! {
+    "Play" {
+        /// Speak UCI (the default).
+        Uci(uci::Arguments) weights;
+        /// Play a match between weights files and UCI engines.
+        Match(Box<match_command::Arguments>);
+        /// Rate the players of PGN files.
+        Rate(rate::Arguments);
+        /// Make a file of balanced opening positions.
+        Openings(openings::Arguments) weights;
+    }
+    "Evaluate" {
+        /// Explain a position's evaluation term by term.
+        Eval(eval::Arguments) weights;
+        /// Check a weights file, compare two, list the terms.
+        Weights(weights::Arguments);
+        /// Measure weights, or another engine, on positions from games.
+        Fitness(fitness::Arguments);
+        /// Find out which clone of a player made the moves of games.
+        Recognise(recognise::Arguments);
+    }
+    "Learn" {
+        /// Evolve weights from games, or from a mentor's scores.
+        Tune(tune::Arguments);
+        /// Train a network on packed labels.
+        Train(train::Arguments);
+        /// Play quick games against itself and keep their positions.
+        Selfplay(selfplay::Arguments) weights;
+        /// Ask mentor engines for their scores of positions.
+        Label(Box<label::Arguments>) weights;
+        /// Write the report page of a run, or of several.
+        Report(report::Arguments);
+    }
+    "Develop" {
+        /// Search fixed positions; the node count is the engine's signature.
+        Bench(bench::Arguments) weights;
+        /// Count legal move sequences.
+        Perft(perft::Arguments);
+        /// Print the search constants in OpenBench's SPSA format.
+        Params(params::Arguments);
     }
 }
 
 impl Arguments {
-    pub fn run(self) -> anyhow::Result<()> {
-        let mut command = self.command.unwrap_or(Command::Uci(Choice::default()));
-        let before = self.choice.weights;
-        let after = match command.choice() {
-            Some(choice) => choice.weights.take(),
-            None => {
-                let refused = "--weights: this command takes its weights in another way";
-                ensure!(before.is_none(), "{refused}; see its --help");
-                None
-            }
-        };
-        let weights = Arc::new(match after.or(before) {
-            Some(path) => Weights::load(&path)?,
-            None => playing_weights(),
-        });
-        match command {
-            Command::Uci(_) => uci::run(weights),
-            Command::Bench(arguments) => arguments.run(&weights),
-            Command::Perft(arguments) => arguments.run(),
-            Command::Eval(arguments) => arguments.run(&weights),
-            Command::Weights(arguments) => arguments.run(),
-            Command::Match(arguments) => arguments.run(),
-            Command::Rate(arguments) => arguments.run(),
-            Command::Openings(arguments) => arguments.run(&weights),
-            Command::Tune(arguments) => arguments.run(),
-            Command::Train(arguments) => arguments.run(),
-            Command::Selfplay(arguments) => arguments.run(&weights),
-            Command::Label(arguments) => arguments.run(&weights),
-            Command::Recognise(arguments) => arguments.run(),
-            Command::Fitness(arguments) => arguments.run(),
-            Command::Report(arguments) => arguments.run(),
-            Command::Params => params::print(),
-        }
+    /// Reads the command line; prints help or a usage error and exits where that is asked for.
+    pub fn read() -> Arguments {
+        let matches = command().get_matches();
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    pub fn run(self) -> Result<()> {
+        let command = self.command;
+        command
+            .unwrap_or(Command::Uci(uci::Arguments::default()))
+            .run(self.weights)
     }
 }
 
-/// The weights the program plays with; unusable installed ones are named on standard error.
-fn playing_weights() -> Weights {
-    let (weights, error) = evaluation::playing_weights();
-    if let Some(error) = error {
-        eprintln!("finch: {error}; playing with the built-in weights");
+/// `finch "position startpos" "go depth 10"`: the words are UCI commands.
+fn run_lines(commands: Vec<String>, weights: WeightsOption) -> Result<()> {
+    if let Some(unknown) = commands.iter().find(|line| !is_command(line)) {
+        bail!("unknown command '{unknown}'; finch --help lists the commands");
     }
-    weights
+    uci::Arguments { weights, commands }.run()
+}
+
+/// The command line as clap knows it, with the subcommands listed by group.
+fn command() -> clap::Command {
+    let command = Arguments::command();
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        let _ = writeln!(text, "{group}:");
+        for name in names.iter().map(|name| name.to_lowercase()) {
+            let found = command.find_subcommand(&name);
+            let about = found.and_then(clap::Command::get_about).cloned();
+            let _ = writeln!(text, "  {name:<10} {}", about.unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}Options:\n{{options}}\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subcommand_is_listed_in_a_group() {
+        let command = command();
+        command.clone().debug_assert();
+        let grouped = GROUPS.iter().flat_map(|(_, names)| names.iter());
+        let mut grouped: Vec<String> = grouped.map(|name| name.to_lowercase()).collect();
+        let mut declared: Vec<String> = command
+            .get_subcommands()
+            .map(|one| one.get_name().to_owned())
+            .collect();
+        grouped.sort();
+        declared.sort();
+        assert_eq!(grouped, declared);
+    }
 }

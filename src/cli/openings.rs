@@ -1,21 +1,19 @@
 //! `finch openings`: makes a file of balanced opening positions.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
-use super::Choice;
-use crate::eval::Weights;
+use super::WeightsOption;
 use crate::files::write_atomically;
 use crate::play::opening_generator::{OpeningSettings, make};
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    pub(super) choice: Choice,
+    pub(super) weights: WeightsOption,
     /// How many positions.
     #[arg(long, default_value_t = OpeningSettings::default().count)]
     count: usize,
@@ -43,7 +41,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub fn run(self, weights: &Arc<Weights>) -> anyhow::Result<()> {
+    pub fn run(self) -> anyhow::Result<()> {
+        let weights = &self.weights.or_installed()?.weights;
         if self.shortest > self.longest || self.longest > 60 {
             bail!(
                 "lines from {} to {} plies cannot be made",

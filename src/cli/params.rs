@@ -1,9 +1,16 @@
-//! `finch params`: the constants of the search, as a tuner wants them.
+//! `finch params`: the constants of the search in OpenBench's SPSA format.
+
+use clap::Args;
 
 use super::output;
 use crate::search::params::ALL;
 
-pub fn print() -> anyhow::Result<()> {
-    let lines = ALL.iter().map(|param| param.openbench() + "\n");
-    Ok(output::print(&lines.collect::<String>())?)
+#[derive(Args)]
+pub struct Arguments {}
+
+impl Arguments {
+    pub fn run(self) -> anyhow::Result<()> {
+        let lines = ALL.iter().map(|param| param.openbench() + "\n");
+        Ok(output::print(&lines.collect::<String>())?)
+    }
 }

@@ -1,4 +1,4 @@
-//! `finch perft DEPTH [FEN]`: checks move generation against known counts.
+//! `finch perft DEPTH [FEN]`: counts legal move sequences, to check move generation.
 
 use std::time::Instant;
 
@@ -9,10 +9,10 @@ use crate::position::{Position, movegen};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// How many plies deep.
+    /// Depth in plies.
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
     depth: u32,
-    /// Where to start; the initial position if left out.
+    /// The position; by default the start position.
     #[arg(value_name = "FEN", num_args = 0.., trailing_var_arg = true)]
     fen: Vec<String>,
 }

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use flate2::Crc;
 use rayon::prelude::*;
 
-use super::Choice;
+use super::WeightsOption;
 use crate::data::{
     self, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedLabel, PackedWriter, PgnGame,
     Selection, SelfPlay, Source, fields, mentors_game, own_game, probed_games,
@@ -22,7 +22,7 @@ use crate::play::GameLimits;
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    pub(super) choice: Choice,
+    pub(super) weights: WeightsOption,
     /// How many positions.
     #[arg(long, default_value_t = 100_000)]
     positions: usize,
@@ -72,7 +72,8 @@ const CHEAPEST: u32 = 1;
 const NOTHING_KEPT: &str = "a whole round of games gave no position to keep";
 
 impl Arguments {
-    pub fn run(self, weights: &Arc<Weights>) -> Result<()> {
+    pub fn run(self) -> Result<()> {
+        let weights = &self.weights.or_installed()?.weights;
         for (name, chance) in [("--blunders", self.blunders), ("--share", self.share)] {
             ensure!(
                 (0.0..=1.0).contains(&chance),

@@ -56,6 +56,7 @@
 //! when the endgame family weighs something.
 
 mod installed;
+mod loaded;
 mod network;
 mod terms;
 mod weights;
@@ -74,6 +75,7 @@ use terms::sink::{Recorder, Scorer};
 use terms::{kpk, material, report, report_all};
 
 pub use installed::{install, installed_path, installed_weights, playing_weights, uninstall};
+pub use loaded::{LoadedWeights, WeightsOrigin};
 pub use network::{
     HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
     output_of,

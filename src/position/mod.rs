@@ -90,6 +90,16 @@ impl Position {
         Ok(Position::from_chess(chess))
     }
 
+    /// The same position with White and Black swapped.
+    pub fn mirrored(&self) -> Position {
+        let mode = self.chess.castles().mode();
+        let setup = self.chess.to_setup(EnPassantMode::Legal).into_mirrored();
+        // A mirrored legal position is legal; the fallback keeps this free of panics.
+        Chess::from_setup(setup, mode)
+            .or_else(PositionError::ignore_impossible_check)
+            .map_or_else(|_| self.clone(), Position::from_chess)
+    }
+
     pub fn fen(&self) -> String {
         Fen::from_position(&self.chess, EnPassantMode::Legal).to_string()
     }

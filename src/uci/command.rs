@@ -1,12 +1,14 @@
-//! A line of text becomes a command.
+//! Parses a line of text into a command.
 //!
-//! vampirc-uci reads the simple commands. `go`, `position` and `setoption` are read here:
-//! vampirc-uci 0.11 loses `ponder` beside clocks, drops `movetime` beside `wtime`, panics on
-//! trailing spaces and large depths, and refuses Shredder castling fields (see `tests/uci.rs`).
-//! As the protocol asks, unknown words before a command are skipped.
+//! [`COMMANDS`] declares every command once: `parse` looks words up in it and `help` prints it.
+//! vampirc-uci reads the commands without arguments. `go`, `position` and `setoption` are parsed
+//! here: vampirc-uci 0.11 loses `ponder` beside clocks, drops `movetime` beside `wtime`, panics on
+//! trailing spaces and large depths, and rejects Shredder castling fields (see `tests/uci.rs`).
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
+use thiserror::Error;
 use vampirc_uci::{UciMessage, parse_one};
 
 use crate::search::clock::Limits;
@@ -32,12 +34,13 @@ pub enum Command {
     Quit,
     /// Extras for people at a keyboard.
     Display,
+    Flip,
     Eval,
     Bench,
     Help,
 }
 
-/// The arguments of `go`, before anyone knows whose clock is whose.
+/// The arguments of `go`, with both sides' clocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
     pub search_moves: Vec<String>,
@@ -52,60 +55,150 @@ pub struct Go {
     pub move_time: Option<i64>,
     pub infinite: bool,
     pub ponder: bool,
+    /// The first argument that was ignored, and why.
+    pub warning: Option<String>,
 }
 
-/// Reads one line; `None` when there is nothing in it that Finch knows.
-pub fn parse(line: &str) -> Option<Command> {
-    let mut words = line.split_whitespace();
-    loop {
-        let word = words.next()?;
-        let rest: Vec<&str> = words.clone().collect();
-        let command = match word {
-            "uci" | "isready" | "ucinewgame" | "stop" | "ponderhit" | "quit" => simple(word),
-            "debug" => simple(&format!("debug {}", rest.first().unwrap_or(&"on"))),
-            "position" => position(&rest),
-            "go" => Some(go(&rest)),
-            "setoption" => set_option(&rest),
-            "d" => Some(Command::Display),
-            "eval" => Some(Command::Eval),
-            "bench" => Some(Command::Bench),
-            "help" => Some(Command::Help),
-            _ => continue,
-        };
-        return command;
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ParseError {
+    #[error("Unknown command: '{}'. Type help", excerpt(.0))]
+    Unknown(String),
+    #[error("{command} needs {expected}. Type help")]
+    Incomplete {
+        command: &'static str,
+        expected: &'static str,
+    },
+}
+
+/// A command: how it is written, what it does, and how its arguments are parsed.
+pub struct CommandInfo {
+    pub name: &'static str,
+    arguments: &'static str,
+    meaning: &'static str,
+    parse: fn(&[&str]) -> Result<Command, ParseError>,
+}
+
+macro_rules! commands {
+    ($($name:literal $arguments:literal $meaning:literal => $parse:expr;)*) => {
+        /// Every command, in the order in which `help` prints them.
+        pub static COMMANDS: &[CommandInfo] = &[$(CommandInfo {
+            name: $name,
+            arguments: $arguments,
+            meaning: $meaning,
+            parse: $parse,
+        }),*];
+    };
+}
+
+commands! {
+    "position" "startpos|fen FEN [moves M...]" "set up a position" => position;
+    "go" "[depth N] [movetime MS] [infinite] ..." "search; also nodes, mate, searchmoves, wtime" => go;
+    "stop" "" "end the search" => |_| simple("stop");
+    "d" "" "show the board" => |_| Ok(Command::Display);
+    "flip" "" "swap White and Black" => |_| Ok(Command::Flip);
+    "eval" "" "explain the static evaluation" => |_| Ok(Command::Eval);
+    "bench" "" "run the benchmark" => |_| Ok(Command::Bench);
+    "setoption" "name NAME [value VALUE]" "change an option" => set_option;
+    "uci" "" "list the options" => |_| simple("uci");
+    "isready" "" "answer readyok" => |_| simple("isready");
+    "ucinewgame" "" "forget the game before" => |_| simple("ucinewgame");
+    "ponderhit" "" "the expected move was played" => |_| simple("ponderhit");
+    "debug" "on|off" "accepted, without effect" => debug;
+    "help" "" "show this text" => |_| Ok(Command::Help);
+    "quit" "" "leave" => |_| simple("quit");
+}
+
+/// Parses one line; `None` if there is nothing to do. As the protocol asks, unknown words before a
+/// command are skipped.
+pub fn parse(line: &str) -> Result<Option<Command>, ParseError> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    for (at, word) in words.iter().enumerate() {
+        if let Some(info) = find(word) {
+            return (info.parse)(&words[at + 1..]).map(Some);
+        }
+    }
+    match words.first() {
+        // Arena tries the other protocol first.
+        None | Some(&"xboard") => Ok(None),
+        Some(_) => Err(ParseError::Unknown(line.trim().to_owned())),
     }
 }
 
-fn simple(text: &str) -> Option<Command> {
+/// Whether a line begins with the name of a command.
+pub fn is_command(line: &str) -> bool {
+    line.split_whitespace().next().and_then(find).is_some()
+}
+
+fn find(word: &str) -> Option<&'static CommandInfo> {
+    COMMANDS.iter().find(|info| info.name == word)
+}
+
+/// The list of commands that `help` prints.
+pub fn list() -> String {
+    let mut text = String::new();
+    for info in COMMANDS {
+        let usage = format!("{} {}", info.name, info.arguments);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {usage:<44} {}", info.meaning);
+    }
+    text
+}
+
+/// The beginning of a text from outside, without control characters.
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut characters = text.chars();
+    let start: String = characters.by_ref().take(LONGEST).collect();
+    let dots = if characters.next().is_some() {
+        "..."
+    } else {
+        ""
+    };
+    format!("{}{dots}", start.escape_debug())
+}
+
+fn simple(text: &str) -> Result<Command, ParseError> {
     match parse_one(text) {
-        UciMessage::Uci => Some(Command::Uci),
-        UciMessage::Debug(on) => Some(Command::Debug(on)),
-        UciMessage::IsReady => Some(Command::IsReady),
-        UciMessage::UciNewGame => Some(Command::NewGame),
-        UciMessage::Stop => Some(Command::Stop),
-        UciMessage::PonderHit => Some(Command::PonderHit),
-        UciMessage::Quit => Some(Command::Quit),
-        _ => None,
+        UciMessage::Uci => Ok(Command::Uci),
+        UciMessage::Debug(on) => Ok(Command::Debug(on)),
+        UciMessage::IsReady => Ok(Command::IsReady),
+        UciMessage::UciNewGame => Ok(Command::NewGame),
+        UciMessage::Stop => Ok(Command::Stop),
+        UciMessage::PonderHit => Ok(Command::PonderHit),
+        UciMessage::Quit => Ok(Command::Quit),
+        _ => Err(ParseError::Unknown(text.to_owned())),
     }
 }
 
-fn position(words: &[&str]) -> Option<Command> {
+fn debug(words: &[&str]) -> Result<Command, ParseError> {
+    simple(&format!("debug {}", words.first().unwrap_or(&"on")))
+}
+
+fn position(words: &[&str]) -> Result<Command, ParseError> {
     let (before, moves) = match words.iter().position(|word| *word == "moves") {
         Some(at) => (&words[..at], &words[at + 1..]),
         None => (words, &[][..]),
     };
     let start = before
         .iter()
-        .position(|word| matches!(*word, "startpos" | "fen"))?;
+        .position(|word| matches!(*word, "startpos" | "fen"))
+        .ok_or(ParseError::Incomplete {
+            command: "position",
+            expected: "startpos or fen",
+        })?;
     let fen = (before[start] == "fen").then(|| before[start + 1..].join(" "));
     let moves = moves.iter().map(|m| (*m).to_owned()).collect();
-    Some(Command::Position { fen, moves })
+    Ok(Command::Position { fen, moves })
 }
 
-fn set_option(words: &[&str]) -> Option<Command> {
+fn set_option(words: &[&str]) -> Result<Command, ParseError> {
     let name_at = words
         .iter()
-        .position(|word| word.eq_ignore_ascii_case("name"))?
+        .position(|word| word.eq_ignore_ascii_case("name"))
+        .ok_or(ParseError::Incomplete {
+            command: "setoption",
+            expected: "the word name and an option's name",
+        })?
         + 1;
     let value_at = words[name_at..]
         .iter()
@@ -117,13 +210,14 @@ fn set_option(words: &[&str]) -> Option<Command> {
         }
         None => (&words[name_at..], None),
     };
-    Some(Command::SetOption {
+    Ok(Command::SetOption {
         name: name.join(" "),
         value,
     })
 }
 
-fn go(words: &[&str]) -> Command {
+/// What is not understood is ignored with a warning, so that a GUI always gets its `bestmove`.
+fn go(words: &[&str]) -> Result<Command, ParseError> {
     let mut go = Go::default();
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
@@ -135,19 +229,27 @@ fn go(words: &[&str]) -> Command {
                     go.search_moves.push(m.to_owned());
                 }
             }
+            "perft" => {
+                let depth = words.peek().and_then(|text| integer(text));
+                return Ok(Command::Perft(depth.unwrap_or(1).clamp(0, 20) as u32));
+            }
             _ => {
                 let value = words.peek().and_then(|text| integer(text));
-                if word == "perft" {
-                    return Command::Perft(value.unwrap_or(1).clamp(0, 20) as u32);
-                }
-                if let (Some(slot), Some(value)) = (go.number(word), value) {
-                    *slot = Some(value);
-                    words.next();
+                match (go.number(word), value) {
+                    (Some(slot), Some(value)) => {
+                        *slot = Some(value);
+                        words.next();
+                    }
+                    (Some(_), None) => go.warn(|| format!("go {word} needs a number")),
+                    (None, _) => {
+                        go.warn(|| format!("go: unknown argument '{}'", excerpt(word)));
+                        words.next_if(|_| value.is_some());
+                    }
                 }
             }
         }
     }
-    Command::Go(go)
+    Ok(Command::Go(go))
 }
 
 fn looks_like_a_move(word: &str) -> bool {
@@ -156,7 +258,7 @@ fn looks_like_a_move(word: &str) -> bool {
     matches!(bytes.len(), 4 | 5) && square(0) && square(2)
 }
 
-/// Numbers too large to hold mean "very many", as they would to a person.
+/// A number too large for the type becomes the largest one.
 fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -171,6 +273,11 @@ fn integer(text: &str) -> Option<i64> {
 }
 
 impl Go {
+    /// Keeps the first warning.
+    fn warn(&mut self, text: impl FnOnce() -> String) {
+        self.warning.get_or_insert_with(text);
+    }
+
     fn number(&mut self, word: &str) -> Option<&mut Option<i64>> {
         Some(match word {
             "wtime" => &mut self.white_time,
@@ -186,8 +293,19 @@ impl Go {
         })
     }
 
-    /// The limits for the side to move. Negative clocks have run out; a clock that is missing
-    /// is taken to be the opponent's, or as much as one increment.
+    /// Whether the search stops without `stop` or `ponderhit`.
+    pub fn ends_by_itself(&self) -> bool {
+        let limits = self.limits(true);
+        let limited = limits.depth.is_some()
+            || limits.nodes.is_some()
+            || limits.mate.is_some()
+            || limits.move_time.is_some()
+            || limits.remaining.is_some();
+        limited && !self.infinite && !self.ponder
+    }
+
+    /// The limits for the side to move. A negative clock counts as zero. A missing clock is
+    /// replaced by the opponent's, or by one increment.
     pub fn limits(&self, white_moves: bool) -> Limits {
         let (ours, theirs, increment) = match white_moves {
             true => (self.white_time, self.black_time, self.white_increment),
@@ -212,7 +330,7 @@ impl Go {
     }
 }
 
-/// A year is as good as forever and keeps sums of durations far from overflow.
+/// At most a year, so that sums of durations never overflow.
 fn milliseconds(value: i64) -> Duration {
     const YEAR: i64 = 365 * 24 * 3600 * 1000;
     Duration::from_millis(value.clamp(0, YEAR) as u64)
@@ -224,16 +342,16 @@ mod tests {
 
     fn go_of(line: &str) -> Go {
         match parse(line) {
-            Some(Command::Go(go)) => go,
+            Ok(Some(Command::Go(go))) => go,
             other => panic!("{line}: {other:?}"),
         }
     }
 
     #[test]
     fn unknown_words_before_a_command_are_skipped() {
-        assert_eq!(parse("joho debug on"), Some(Command::Debug(true)));
-        assert_eq!(parse("xboard"), None);
-        assert_eq!(parse(""), None);
+        assert_eq!(parse("joho debug on"), Ok(Some(Command::Debug(true))));
+        assert_eq!(parse("xboard"), Ok(None));
+        assert_eq!(parse(""), Ok(None));
     }
 
     #[test]
@@ -278,10 +396,10 @@ mod tests {
     #[test]
     fn options_have_names_with_spaces_and_values_with_spaces_or_none() {
         let set = |name: &str, value: Option<&str>| {
-            Some(Command::SetOption {
+            Ok(Some(Command::SetOption {
                 name: name.into(),
                 value: value.map(str::to_owned),
-            })
+            }))
         };
         assert_eq!(parse("setoption name Clear Hash"), set("Clear Hash", None));
         assert_eq!(
@@ -299,10 +417,46 @@ mod tests {
         let fen = "8/8/8/8/8/4k3/4p3/4K3 w - -";
         assert_eq!(
             parse(&format!("position fen {fen} moves")),
-            Some(Command::Position {
+            Ok(Some(Command::Position {
                 fen: Some(fen.to_owned()),
                 moves: Vec::new()
-            })
+            }))
         );
+    }
+
+    #[test]
+    fn unknown_commands_are_named_without_control_characters_and_shortened() {
+        let message = |line: &str| parse(line).unwrap_err().to_string();
+        assert_eq!(message("foo"), "Unknown command: 'foo'. Type help");
+        assert_eq!(
+            message("\u{1b}[2J x"),
+            "Unknown command: '\\u{1b}[2J x'. Type help"
+        );
+        assert!(message(&"word ".repeat(1_000)).len() < 100);
+        assert_eq!(
+            message("debug maybe"),
+            "Unknown command: 'debug maybe'. Type help"
+        );
+        assert!(message("position").contains("startpos or fen"));
+    }
+
+    #[test]
+    fn go_warns_of_what_it_ignores_and_obeys_the_rest() {
+        let warning = |line: &str| go_of(line).warning.unwrap();
+        assert_eq!(warning("go depth"), "go depth needs a number");
+        assert_eq!(warning("go dpeth 3"), "go: unknown argument 'dpeth'");
+        let go = go_of("go depth nodes 7");
+        assert_eq!(go.nodes, Some(7));
+        assert!(go.warning.is_some());
+        assert_eq!(go_of("go depth 3").warning, None);
+    }
+
+    #[test]
+    fn parsing_takes_linear_time() {
+        let line = "word ".repeat(200_000);
+        let started = std::time::Instant::now();
+        assert!(parse(&line).is_err());
+        assert!(parse(&format!("go {line}")).is_ok());
+        assert!(started.elapsed() < Duration::from_secs(2));
     }
 }

@@ -1,15 +1,15 @@
-//! The UCI front-end: text in, text out, the search in between.
+//! The UCI protocol.
 //!
-//! - [`session`]: the loop that obeys a GUI
-//! - [`command`]: a line of text becomes a [`command::Command`]
-//! - [`options`]: what `setoption` can change, listed once
-//! - [`info`]: everything Finch prints while searching
+//! - [`session`]: reads commands and executes them
+//! - [`command`]: the list of commands; parses a line into a [`command::Command`]
+//! - [`options`]: the list of options: name, default, range, meaning, what each does
+//! - [`info`]: prints `info` and `bestmove`
 //! - [`wdl`]: what a score means in centipawns and in wins, draws and losses
-//! - [`chore`]: long work that is not a search, off the session's thread
-//! - [`tuning`]: a tuning run beside the session
-//! - [`output`]: the one way to standard output, and the debug log
+//! - [`background`]: perft and bench on a thread of their own
+//! - [`tuning`]: a tuning run in the background
+//! - [`output`]: standard output and the debug log
 
-mod chore;
+mod background;
 mod command;
 mod info;
 mod options;
@@ -18,5 +18,6 @@ mod session;
 mod tuning;
 mod wdl;
 
+pub use command::is_command;
 pub use session::run;
 pub use wdl::{UciScore, uci_score};

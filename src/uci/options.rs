@@ -1,126 +1,207 @@
-//! The options of a session: one list that `uci` prints and `setoption` obeys.
+//! The UCI options.
+//!
+//! [`OPTIONS`] declares each option once: name, type, default, range, meaning and what it does.
+//! `uci`, `setoption` and `help` read the list; a test compares the table in README.md with it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
 
 use thiserror::Error;
 
-pub const DEFAULT_HASH: i64 = 16;
-pub const MAX_HASH: i64 = 65_536;
-pub const MAX_THREADS: i64 = 1_024;
-/// Milliseconds. A busy machine may keep a finished search waiting for longer than one tick.
-pub const DEFAULT_OVERHEAD: i64 = 20;
+use super::session::Session;
 
+/// MiB.
+pub const DEFAULT_HASH: i64 = 16;
+/// Milliseconds. A busy machine may delay a finished search by more than one scheduler tick.
+pub const DEFAULT_OVERHEAD: i64 = 20;
 /// Centipawns.
 pub const DEFAULT_CONTEMPT: i64 = 16;
 
-/// What an option is called, and what it may be.
+/// What became of setting an option; the error is for people.
+pub type Applied = Result<(), String>;
+
 pub struct UciOption {
     pub name: &'static str,
-    pub kind: Kind,
+    meaning: &'static str,
+    kind: Kind,
 }
 
-pub enum Kind {
-    Spin { default: i64, min: i64, max: i64 },
-    Check { default: bool },
-    Text { default: &'static str },
-    Button,
-}
-
-/// A value that fits its option.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    Number(i64),
-    Flag(bool),
-    Text(String),
-    Pressed,
+/// The type of an option, and what setting it does to the session.
+enum Kind {
+    Spin {
+        default: i64,
+        min: i64,
+        max: i64,
+        set: fn(&mut Session, i64) -> Applied,
+    },
+    Check {
+        default: bool,
+        set: fn(&mut Session, bool) -> Applied,
+    },
+    /// Empty by default.
+    Text {
+        set: fn(&mut Session, &str) -> Applied,
+    },
+    Button {
+        press: fn(&mut Session) -> Applied,
+    },
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum OptionError {
-    #[error("no option is called '{0}'")]
+    #[error("no option is called '{0}'; uci lists the options")]
     Unknown(String),
-    #[error("option {name} wants {wanted}, not '{got}'")]
-    Unsuitable {
+    #[error("option {name} needs {expected}, not '{found}'")]
+    BadValue {
         name: &'static str,
-        wanted: String,
-        got: String,
+        expected: String,
+        found: String,
     },
+    #[error("{0}")]
+    Failed(String),
 }
 
 pub static OPTIONS: &[UciOption] = &[
     UciOption {
         name: "Hash",
+        meaning: "size of the transposition table in MiB",
         kind: Kind::Spin {
             default: DEFAULT_HASH,
             min: 1,
-            max: MAX_HASH,
+            max: 65_536,
+            set: Session::set_hash,
         },
     },
     UciOption {
         name: "Threads",
+        meaning: "search threads",
         kind: Kind::Spin {
             default: 1,
             min: 1,
-            max: MAX_THREADS,
+            max: 1_024,
+            set: Session::set_threads,
         },
     },
     UciOption {
         name: "Clear Hash",
-        kind: Kind::Button,
+        meaning: "clear the transposition table and the histories",
+        kind: Kind::Button {
+            press: |session| {
+                session.clear();
+                Ok(())
+            },
+        },
     },
     UciOption {
         name: "Ponder",
-        kind: Kind::Check { default: false },
+        meaning: "tells Finch that the GUI may let it think on the opponent's time; play stays the same",
+        kind: Kind::Check {
+            default: false,
+            set: |_, _| Ok(()),
+        },
     },
     UciOption {
         name: "MultiPV",
+        meaning: "number of principal variations to show",
         kind: Kind::Spin {
             default: 1,
             min: 1,
             max: 256,
+            set: |session, lines| {
+                session.settings.multi_pv = lines as usize;
+                Ok(())
+            },
         },
     },
     UciOption {
         name: "Move Overhead",
+        meaning: "milliseconds reserved each move for the delay between engine and GUI",
         kind: Kind::Spin {
             default: DEFAULT_OVERHEAD,
             min: 0,
             max: 10_000,
+            set: |session, milliseconds| {
+                session.settings.overhead = Duration::from_millis(milliseconds as u64);
+                Ok(())
+            },
         },
     },
     UciOption {
         name: "Contempt",
+        meaning: "centipawns by which a draw counts as worse than an even game; avoids draws against weaker opponents",
         kind: Kind::Spin {
             default: DEFAULT_CONTEMPT,
             min: -100,
             max: 100,
+            set: |session, centipawns| {
+                session.settings.contempt = centipawns;
+                Ok(())
+            },
         },
     },
     UciOption {
         name: "UCI_Chess960",
-        kind: Kind::Check { default: false },
+        meaning: "castling moves are written as king takes rook",
+        kind: Kind::Check {
+            default: false,
+            set: |session, on| {
+                session.settings.chess960 = on;
+                Ok(())
+            },
+        },
     },
     UciOption {
         name: "UCI_ShowWDL",
-        kind: Kind::Check { default: false },
+        meaning: "show wins, draws and losses in per mille beside the score",
+        kind: Kind::Check {
+            default: false,
+            set: |session, on| {
+                session.settings.show_wdl = on;
+                Ok(())
+            },
+        },
     },
     UciOption {
         name: "UCI_AnalyseMode",
-        kind: Kind::Check { default: false },
+        meaning: "search without Contempt, as `go infinite` always does",
+        kind: Kind::Check {
+            default: false,
+            set: |session, on| {
+                session.settings.analyse = on;
+                Ok(())
+            },
+        },
     },
     UciOption {
         name: "Debug Log File",
-        kind: Kind::Text { default: "" },
+        meaning: "append all input and output to this file",
+        kind: Kind::Text {
+            set: Session::set_log_file,
+        },
     },
     UciOption {
         name: "WeightsFile",
-        kind: Kind::Text { default: "" },
+        meaning: "evaluate with this file; `default` means the built-in weights, empty the weights of the start",
+        kind: Kind::Text {
+            set: Session::load_weights,
+        },
     },
     UciOption {
         name: "Network",
-        kind: Kind::Check { default: true },
+        meaning: "evaluate with the network of the weights; false: with their terms only",
+        kind: Kind::Check {
+            default: true,
+            set: |session, on| {
+                session.settings.network = on;
+                session.choose_evaluator();
+                Ok(())
+            },
+        },
     },
     UciOption {
         name: "Tune",
-        kind: Kind::Text { default: "" },
+        meaning: "name or file of a preset: tunes in the background, reports by `info string`, and plays with the result; empty ends the run",
+        kind: Kind::Text { set: Session::tune },
     },
 ];
 
@@ -131,79 +212,161 @@ impl UciOption {
     /// The line that `uci` prints.
     pub fn declaration(&self) -> String {
         let kind = match self.kind {
-            Kind::Spin { default, min, max } => {
+            Kind::Spin {
+                default, min, max, ..
+            } => {
                 format!("spin default {default} min {min} max {max}")
             }
-            Kind::Check { default } => format!("check default {default}"),
-            Kind::Text { default: "" } => format!("string default {EMPTY}"),
-            Kind::Text { default } => format!("string default {default}"),
-            Kind::Button => "button".to_owned(),
+            Kind::Check { default, .. } => format!("check default {default}"),
+            Kind::Text { .. } => format!("string default {EMPTY}"),
+            Kind::Button { .. } => "button".to_owned(),
         };
         format!("option name {} type {kind}", self.name)
     }
 
-    fn value(&self, text: Option<&str>) -> Result<Value, OptionError> {
-        let text = text.unwrap_or_default();
-        let unsuitable = |wanted: &str| OptionError::Unsuitable {
-            name: self.name,
-            wanted: wanted.to_owned(),
-            got: text.to_owned(),
-        };
+    fn default_text(&self) -> String {
         match self.kind {
-            Kind::Button => Ok(Value::Pressed),
-            Kind::Text { .. } if text == EMPTY => Ok(Value::Text(String::new())),
-            Kind::Text { .. } => Ok(Value::Text(text.to_owned())),
-            Kind::Check { .. } => match text.to_ascii_lowercase().as_str() {
-                "true" => Ok(Value::Flag(true)),
-                "false" => Ok(Value::Flag(false)),
-                _ => Err(unsuitable("true or false")),
-            },
-            Kind::Spin { min, max, .. } => text
-                .parse()
-                .ok()
-                .filter(|number| (min..=max).contains(number))
-                .map(Value::Number)
-                .ok_or_else(|| unsuitable(&format!("a number from {min} to {max}"))),
+            Kind::Spin { default, .. } => default.to_string(),
+            Kind::Check { default, .. } => default.to_string(),
+            Kind::Text { .. } | Kind::Button { .. } => String::new(),
         }
+    }
+
+    fn range_text(&self) -> String {
+        match self.kind {
+            Kind::Spin { min, max, .. } => format!("{min} to {max}"),
+            Kind::Check { .. } => "true, false".to_owned(),
+            Kind::Text { .. } => "text".to_owned(),
+            Kind::Button { .. } => "button".to_owned(),
+        }
+    }
+
+    fn apply(&self, session: &mut Session, text: &str) -> Result<(), OptionError> {
+        let bad_value = |expected: String| OptionError::BadValue {
+            name: self.name,
+            expected,
+            found: text.to_owned(),
+        };
+        let applied = match self.kind {
+            Kind::Button { press } => press(session),
+            Kind::Text { set } => set(session, if text == EMPTY { "" } else { text }),
+            Kind::Check { set, .. } => {
+                let on = text.to_ascii_lowercase().parse();
+                set(
+                    session,
+                    on.map_err(|_| bad_value("true or false".to_owned()))?,
+                )
+            }
+            Kind::Spin { min, max, set, .. } => {
+                let number = text.parse().ok().filter(|n| (min..=max).contains(n));
+                let number =
+                    number.ok_or_else(|| bad_value(format!("a number from {min} to {max}")))?;
+                set(session, number)
+            }
+        };
+        applied.map_err(OptionError::Failed)
     }
 }
 
-/// Finds the option, whatever its case, and reads the value.
-pub fn read(name: &str, value: Option<&str>) -> Result<(&'static str, Value), OptionError> {
+/// Sets an option, found by its name in any case.
+pub fn set(session: &mut Session, name: &str, value: Option<&str>) -> Result<(), OptionError> {
+    #[cfg(feature = "tunable")]
+    if let Some(param) = crate::search::params::find(name) {
+        if let Some(number) = value.and_then(|text| text.parse().ok()) {
+            param.set(number);
+        }
+        return Ok(());
+    }
     let option = OPTIONS
         .iter()
         .find(|option| option.name.eq_ignore_ascii_case(name))
         .ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
-    Ok((option.name, option.value(value)?))
+    option.apply(session, value.unwrap_or_default())
+}
+
+/// The list of options that `help` prints.
+pub fn list() -> String {
+    let mut text = String::new();
+    for option in OPTIONS {
+        let values = match option.default_text().as_str() {
+            "" => option.range_text(),
+            default => format!("{default} ({})", option.range_text()),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  {:<16} {values:<20} {}",
+            option.name, option.meaning
+        );
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::LoadedWeights;
+
+    #[test]
+    fn the_table_of_the_readme_is_this_list() {
+        let mut table = "| option | default | values | meaning |\n|---|---|---|---|\n".to_owned();
+        for option in OPTIONS {
+            let (default, range) = (option.default_text(), option.range_text());
+            let meaning = option.meaning;
+            let _ = writeln!(
+                table,
+                "| {} | {default} | {range} | {meaning} |",
+                option.name
+            );
+        }
+        let readme = include_str!("../../README.md");
+        assert!(readme.contains(&table), "README.md should contain\n{table}");
+    }
+
+    #[test]
+    fn names_are_unique_and_hold_no_keyword() {
+        for (at, option) in OPTIONS.iter().enumerate() {
+            let name = option.name.to_ascii_lowercase();
+            assert!(!name.split(' ').any(|word| word == "value"), "{name}");
+            let twice = OPTIONS[..at]
+                .iter()
+                .any(|other| other.name.eq_ignore_ascii_case(&name));
+            assert!(!twice, "{name}");
+        }
+    }
+
+    fn session() -> Session {
+        Session::new(LoadedWeights::built_in()).unwrap()
+    }
 
     #[test]
     fn names_match_in_any_case() {
-        assert_eq!(read("hASH", Some("64")), Ok(("Hash", Value::Number(64))));
-        assert_eq!(read("clear hash", None), Ok(("Clear Hash", Value::Pressed)));
+        let mut session = session();
+        assert_eq!(set(&mut session, "mULTIpv", Some("64")), Ok(()));
+        assert_eq!(session.settings.multi_pv, 64);
+        assert_eq!(set(&mut session, "clear hash", None), Ok(()));
     }
 
     #[test]
-    fn unsuitable_values_are_explained() {
-        let error = read("Hash", Some("lots")).unwrap_err().to_string();
+    fn bad_values_are_explained_and_change_nothing() {
+        let mut session = session();
+        let error = set(&mut session, "Hash", Some("lots")).unwrap_err();
         assert_eq!(
-            error,
-            "option Hash wants a number from 1 to 65536, not 'lots'"
+            error.to_string(),
+            "option Hash needs a number from 1 to 65536, not 'lots'"
         );
-        assert!(read("Ponder", Some("maybe")).is_err());
-        assert!(read("Threads", Some("0")).is_err());
-        assert!(read("NoSuch", None).is_err());
+        assert!(set(&mut session, "Ponder", Some("maybe")).is_err());
+        assert!(set(&mut session, "Threads", Some("0")).is_err());
+        assert!(set(&mut session, "MultiPV", None).is_err());
+        assert_eq!(session.settings.multi_pv, 1);
+        assert!(set(&mut session, "NoSuch", None).is_err());
     }
 
     #[test]
-    fn empty_strings_come_in_two_spellings() {
+    fn empty_strings_have_two_spellings() {
+        let mut session = session();
         for text in ["", EMPTY] {
-            let empty = Ok(("WeightsFile", Value::Text(String::new())));
-            assert_eq!(read("WeightsFile", Some(text)), empty);
+            assert_eq!(set(&mut session, "WeightsFile", Some(text)), Ok(()));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The one way to standard output. Every line is flushed at once; in a UCI session nothing else
-//! may appear there. A GUI that no longer reads has gone, and Finch goes too.
+//! Standard output and the debug log. Every line is flushed at once; in a UCI session nothing else
+//! writes to standard output. A GUI that no longer reads is gone, and Finch exits.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -24,7 +24,7 @@ impl Output {
         }
     }
 
-    /// What a person should read but no GUI acts on.
+    /// A message for people: `info string`.
     pub fn message(&self, text: impl Display) {
         for line in text.to_string().lines() {
             self.line(format_args!("info string {line}"));
@@ -36,7 +36,7 @@ impl Output {
         self.note(">>", text);
     }
 
-    /// From now on everything said and heard is appended to `path`; an empty path ends it.
+    /// Appends all input and output to `path` from now on; an empty path ends it.
     pub fn log_to(&self, path: &str) -> io::Result<()> {
         *self.log.lock() = match path {
             "" => None,

@@ -1,7 +1,7 @@
-//! The loop that obeys a GUI. Commands are read on this thread and never wait for a search:
-//! `isready` is answered, `stop` is heard, at any time.
+//! The UCI session. Commands are read on this thread and never wait for a search: `isready` and
+//! `stop` are answered at any time.
 
-use std::io::BufRead;
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,58 +10,58 @@ use anyhow::Context as _;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Move};
 
-use super::chore::Chore;
+use super::background::Background;
 use super::command::{self, Command, Go};
 use super::info::Printer;
-use super::options::{self, DEFAULT_CONTEMPT, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS, Value};
+use super::options::{self, Applied, DEFAULT_CONTEMPT, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS};
 use super::output::Output;
 use super::tuning::Tuning;
 use super::wdl;
 use crate::bench;
-use crate::eval::{self, Weights};
+use crate::eval::{self, LoadedWeights, Weights};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Pool, Request};
 use crate::tune::preset::Preset;
 
-const HELP: &str = "\
-Finch speaks UCI; a chess GUI does the talking. By hand, try:
-  position startpos moves e2e4    set up a position (or: position fen <FEN>)
-  go movetime 1000                think for a second (or: go depth 12, go infinite and stop)
-  go perft 5                      count legal move sequences
-  d                               show the board
-  eval                            explain the static evaluation
-  setoption name Hash value 256   change an option (uci lists them)
-  bench                           run the benchmark
-  quit                            leave
-Command line: finch --help";
-
-struct Settings {
-    multi_pv: usize,
-    overhead: Duration,
-    contempt: i64,
-    analyse: bool,
-    chess960: bool,
-    show_wdl: bool,
-    network: bool,
+/// What the options set, apart from the engine's own state.
+pub(super) struct Settings {
+    pub multi_pv: usize,
+    pub overhead: Duration,
+    pub contempt: i64,
+    pub analyse: bool,
+    pub chess960: bool,
+    pub show_wdl: bool,
+    pub network: bool,
 }
 
-struct Session {
+pub(super) struct Session {
     output: Arc<Output>,
     pool: Pool,
+    /// What an empty `WeightsFile` returns to.
+    start: LoadedWeights,
     /// As they were loaded.
     weights: Arc<Weights>,
     /// What plays: the same, or without their network.
-    judge: Arc<Weights>,
+    playing: Arc<Weights>,
     game: Game,
-    settings: Settings,
-    chore: Option<Chore>,
+    pub settings: Settings,
+    background: Option<Background>,
     tuning: Option<Tuning>,
 }
 
-/// Speaks UCI on standard input and output until `quit` or the end of input.
-pub fn run(weights: Arc<Weights>) -> anyhow::Result<()> {
+/// Speaks UCI until `quit` or the end of input: runs `commands`, or reads standard input if there
+/// are none.
+pub fn run(weights: LoadedWeights, commands: &[String]) -> anyhow::Result<()> {
     let mut session = Session::new(weights)?;
-    let mut input = std::io::stdin().lock();
+    if !commands.is_empty() {
+        session.run_all(commands);
+        return Ok(());
+    }
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        session.greet();
+    }
+    let mut input = stdin.lock();
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -73,23 +73,20 @@ pub fn run(weights: Arc<Weights>) -> anyhow::Result<()> {
         }
         // A GUI may send a file name in any encoding; the rest of UCI is ASCII.
         let line = String::from_utf8_lossy(&bytes);
-        let line = line.trim_end_matches(['\r', '\n']);
-        session.output.received(line);
-        if let Some(command) = command::parse(line)
-            && !session.obey(command)
-        {
+        if !session.run_line(line.trim_end_matches(['\r', '\n'])) {
             return Ok(());
         }
     }
 }
 
 impl Session {
-    fn new(weights: Arc<Weights>) -> anyhow::Result<Session> {
+    pub fn new(start: LoadedWeights) -> anyhow::Result<Session> {
         Ok(Session {
             output: Arc::default(),
-            pool: Pool::new(1, DEFAULT_HASH as usize, weights.clone())?,
-            judge: weights.clone(),
-            weights,
+            pool: Pool::new(1, DEFAULT_HASH as usize, start.weights.clone())?,
+            weights: start.weights.clone(),
+            playing: start.weights.clone(),
+            start,
             game: Game::default(),
             settings: Settings {
                 multi_pv: 1,
@@ -100,38 +97,90 @@ impl Session {
                 show_wdl: false,
                 network: true,
             },
-            chore: None,
+            background: None,
             tuning: None,
         })
     }
 
+    /// One line for a person at a terminal.
+    fn greet(&self) {
+        let version = env!("CARGO_PKG_VERSION");
+        self.output.line(format_args!(
+            "Finch {version}, a UCI chess engine; {}. Type help",
+            self.start
+        ));
+    }
+
+    /// Runs commands one after the other; each waits for the search before it, unless that search
+    /// has no end of its own.
+    fn run_all(&mut self, commands: &[String]) {
+        for line in commands {
+            if !self.run_line(line) {
+                return;
+            }
+            if let Ok(Some(Command::Go(go))) = command::parse(line)
+                && !go.ends_by_itself()
+            {
+                continue;
+            }
+            self.pool.wait();
+            if let Some(background) = &mut self.background {
+                background.wait();
+            }
+        }
+    }
+
+    /// Parses and executes one line; false when the session is over.
+    fn run_line(&mut self, line: &str) -> bool {
+        self.output.received(line);
+        match command::parse(line) {
+            Ok(Some(command)) => return self.execute(command),
+            Ok(None) => {}
+            Err(error) => self.output.message(error),
+        }
+        true
+    }
+
     /// False when the session is over.
-    fn obey(&mut self, command: Command) -> bool {
+    fn execute(&mut self, command: Command) -> bool {
         if !may_come_during_a_search(&command) {
-            self.take_up_tuned();
+            self.use_tuned_weights();
         }
         match command {
             Command::Uci => self.introduce(),
-            // Finch has nothing to add: the debug log is an option, the rest is always said.
+            // The debug log is an option; everything else is always printed.
             Command::Debug(_) => {}
             Command::IsReady => self.output.line("readyok"),
-            Command::NewGame => self.pool.clear(),
+            Command::NewGame => self.clear(),
             Command::Position { fen, moves } => self.set_position(fen.as_deref(), &moves),
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
             Command::Stop => self.stop(),
             Command::PonderHit => self.pool.ponderhit(),
-            Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
+            Command::SetOption { name, value } => {
+                if let Err(error) = options::set(self, &name, value.as_deref()) {
+                    self.output.message(error);
+                }
+            }
             Command::Quit => return false,
             Command::Display => self.display(),
+            Command::Flip => self.flip(),
             Command::Eval => {
-                let explanation = eval::explain(self.game.position(), &self.judge);
+                let explanation = eval::explain(self.game.position(), &self.playing);
                 self.output.line(explanation);
             }
             Command::Bench => self.bench(),
-            Command::Help => self.output.line(HELP),
+            Command::Help => self.help(),
         }
         true
+    }
+
+    fn help(&self) {
+        self.output.line(format_args!(
+            "Finch speaks UCI, usually with a chess GUI. Commands:\n{}\nOptions (setoption name Hash value 256):\n{}\nCommand line: finch --help",
+            command::list(),
+            options::list()
+        ));
     }
 
     fn introduce(&self) {
@@ -148,10 +197,11 @@ impl Session {
                 param.name, param.default, param.min, param.max
             ));
         }
+        self.output.message(&self.start);
         self.output.line("uciok");
     }
 
-    /// A position that cannot be set up leaves the one before in place.
+    /// An illegal position leaves the one before in place.
     fn set_position(&mut self, fen: Option<&str>, moves: &[String]) {
         match self.read_position(fen, moves) {
             Ok(game) => self.game = game,
@@ -174,6 +224,9 @@ impl Session {
 
     fn go(&mut self, go: &Go) {
         let started = Instant::now();
+        if let Some(warning) = &go.warning {
+            self.output.message(warning);
+        }
         let position = self.game.position().clone();
         let request = Request {
             only: self.legal_among(&go.search_moves),
@@ -184,7 +237,7 @@ impl Session {
             ..Request::new(
                 self.game.clone(),
                 go.limits(position.turn() == Color::White),
-                self.judge.clone(),
+                self.playing.clone(),
             )
         };
         let printer = Printer {
@@ -195,8 +248,7 @@ impl Session {
         self.pool.start(request, Arc::new(printer));
     }
 
-    /// How little a draw is welcome, as the search counts. Who analyses wants to know how things
-    /// are.
+    /// In internal units. Analysis is without contempt.
     fn contempt(&self, go: &Go) -> i32 {
         match self.settings.analyse || go.infinite {
             true => 0,
@@ -212,47 +264,49 @@ impl Session {
 
     fn stop(&mut self) {
         self.pool.stop();
-        self.chore = None;
-        if let Some(tuning) = &self.tuning {
-            tuning.stop();
-        }
+        self.background = None;
+    }
+
+    /// Forgets what was learned in the game before.
+    pub fn clear(&mut self) {
+        self.pool.clear();
     }
 
     /// Starts a run; an empty name ends the one under way.
-    fn tune(&mut self, preset: &str) -> Result<(), String> {
-        if preset.is_empty() {
-            self.stop();
-            return Ok(());
+    pub fn tune(&mut self, preset: &str) -> Applied {
+        match &self.tuning {
+            Some(tuning) if preset.is_empty() => tuning.stop(),
+            None if preset.is_empty() => {}
+            Some(_) => return Err("tuning is under way; an empty Tune ends it".to_owned()),
+            None => {
+                let preset = Preset::load(preset).map_err(|error| error.to_string())?;
+                self.tuning = Some(Tuning::start(preset, self.output.clone()));
+            }
         }
-        if self.tuning.is_some() {
-            return Err("tuning is under way; stop ends it".to_owned());
-        }
-        let preset = Preset::load(preset).map_err(|error| error.to_string())?;
-        self.tuning = Some(Tuning::start(preset, self.output.clone()));
         Ok(())
     }
 
-    /// Plays with what tuning has found, if it is done.
-    fn take_up_tuned(&mut self) {
+    /// Plays with the result of tuning, if it is done.
+    fn use_tuned_weights(&mut self) {
         let outcome = self.tuning.as_ref().and_then(Tuning::outcome);
         if let Some(outcome) = outcome {
             self.tuning = None;
             if let Ok(weights) = outcome {
-                self.play_with(weights);
+                self.play_with(Arc::new(weights));
             }
         }
     }
 
     fn bench(&mut self) {
-        let (weights, output) = (self.judge.clone(), self.output.clone());
-        self.chore = Some(Chore::start(move |control| {
+        let (weights, output) = (self.playing.clone(), self.output.clone());
+        self.background = Some(Background::start(move |control| {
             output.line(bench::run(&weights, control));
         }));
     }
 
     fn perft(&mut self, depth: u32) {
         let (position, output) = (self.game.position().clone(), self.output.clone());
-        self.chore = Some(Chore::start(move |control| {
+        self.background = Some(Background::start(move |control| {
             let mut total = u64::from(depth == 0);
             for m in movegen::legal_moves(&position) {
                 if depth == 0 || control.is_stopped() {
@@ -283,86 +337,53 @@ impl Session {
         ));
     }
 
-    fn set_option(&mut self, name: &str, value: Option<&str>) {
-        #[cfg(feature = "tunable")]
-        if let Some(param) = crate::search::params::find(name) {
-            if let Some(number) = value.and_then(|text| text.parse().ok()) {
-                param.set(number);
-            }
-            return;
-        }
-        let applied = match options::read(name, value) {
-            Ok((name, value)) => self.apply(name, value),
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(reason) = applied {
-            self.output.message(reason);
+    fn flip(&mut self) {
+        self.game = Game::new(self.game.position().mirrored());
+    }
+
+    pub fn set_hash(&mut self, mebibytes: i64) -> Applied {
+        let before = self.pool.table().mebibytes();
+        self.pool
+            .set_hash(mebibytes as usize)
+            .map_err(|error| format!("{error}; Hash stays at {before} MiB"))
+    }
+
+    pub fn set_threads(&mut self, count: i64) -> Applied {
+        self.pool.set_threads(count as usize);
+        match self.pool.threads() {
+            threads if threads == count as usize => Ok(()),
+            threads => Err(format!(
+                "cannot start {count} threads; Threads is {threads}"
+            )),
         }
     }
 
-    fn apply(&mut self, name: &str, value: Value) -> Result<(), String> {
-        match (name, value) {
-            ("Hash", Value::Number(mebibytes)) => {
-                let before = self.pool.table().mebibytes();
-                self.pool
-                    .set_hash(mebibytes as usize)
-                    .map_err(|error| format!("{error}; Hash stays at {before} MiB"))?;
-            }
-            ("Threads", Value::Number(count)) => {
-                self.pool.set_threads(count as usize);
-                let threads = self.pool.threads();
-                if threads != count as usize {
-                    return Err(format!(
-                        "cannot start {count} threads; Threads is {threads}"
-                    ));
-                }
-            }
-            ("Clear Hash", _) => self.pool.clear(),
-            ("MultiPV", Value::Number(lines)) => self.settings.multi_pv = lines as usize,
-            ("Move Overhead", Value::Number(milliseconds)) => {
-                self.settings.overhead = Duration::from_millis(milliseconds as u64);
-            }
-            ("Contempt", Value::Number(centipawns)) => self.settings.contempt = centipawns,
-            ("UCI_AnalyseMode", Value::Flag(on)) => self.settings.analyse = on,
-            ("UCI_Chess960", Value::Flag(on)) => self.settings.chess960 = on,
-            ("UCI_ShowWDL", Value::Flag(on)) => self.settings.show_wdl = on,
-            ("Debug Log File", Value::Text(path)) => self
-                .output
-                .log_to(&path)
-                .map_err(|error| format!("cannot write the log {path}: {error}"))?,
-            ("WeightsFile", Value::Text(path)) => self.load_weights(&path)?,
-            ("Network", Value::Flag(on)) => {
-                self.settings.network = on;
-                self.choose_judge();
-            }
-            ("Tune", Value::Text(preset)) => self.tune(&preset)?,
-            // Ponder tells what the GUI will do; Finch plays the same.
-            _ => {}
-        }
-        Ok(())
+    pub fn set_log_file(&mut self, path: &str) -> Applied {
+        self.output
+            .log_to(path)
+            .map_err(|error| format!("cannot write the log {path}: {error}"))
     }
 
-    /// Loads weights, or returns to the embedded ones when the name is empty. What was learned
-    /// with the old weights is worth nothing with the new.
-    fn load_weights(&mut self, path: &str) -> Result<(), String> {
-        let weights = match path {
-            "" => Weights::default(),
-            path => Weights::load(Path::new(path))
+    /// Loads weights; an empty name returns to those of the start.
+    pub fn load_weights(&mut self, path: &str) -> Applied {
+        let loaded = match path {
+            "" => self.start.clone(),
+            path => LoadedWeights::named(Path::new(path))
                 .map_err(|error| format!("{error}; weights unchanged"))?,
         };
-        self.output.message(weights.summary());
-        self.play_with(weights);
+        self.output.message(&loaded);
+        self.play_with(loaded.weights);
         Ok(())
     }
 
-    fn play_with(&mut self, weights: Weights) {
-        self.weights = Arc::new(weights);
-        self.choose_judge();
+    fn play_with(&mut self, weights: Arc<Weights>) {
+        self.weights = weights;
+        self.choose_evaluator();
     }
 
-    /// What was learned with another judge is worth nothing.
-    fn choose_judge(&mut self) {
-        self.judge = match self.settings.network {
+    /// Scores in the table come from the evaluator before, so they are cleared.
+    pub fn choose_evaluator(&mut self) {
+        self.playing = match self.settings.network {
             true => self.weights.clone(),
             false => Arc::new(Weights::clone(&self.weights).without_network()),
         };
@@ -370,7 +391,7 @@ impl Session {
     }
 }
 
-/// New weights end a search, so these leave them waiting.
+/// Commands after which tuned weights wait, because taking them up ends a search.
 fn may_come_during_a_search(command: &Command) -> bool {
     matches!(
         command,

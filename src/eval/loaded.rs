@@ -1,0 +1,71 @@
+//! Weights together with where they come from, for commands and sessions that say which weights
+//! they use. `default` always means the built-in weights, whatever is installed.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Weights, WeightsError, installed_path, installed_weights};
+
+/// Where weights were loaded from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WeightsOrigin {
+    BuiltIn,
+    Installed(PathBuf),
+    File(PathBuf),
+}
+
+impl fmt::Display for WeightsOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WeightsOrigin::BuiltIn => write!(f, "built in"),
+            WeightsOrigin::Installed(path) => write!(f, "installed as {}", path.display()),
+            WeightsOrigin::File(path) => write!(f, "from {}", path.display()),
+        }
+    }
+}
+
+/// Weights together with where they were loaded from.
+#[derive(Clone, Debug)]
+pub struct LoadedWeights {
+    pub weights: Arc<Weights>,
+    pub origin: WeightsOrigin,
+}
+
+impl fmt::Display for LoadedWeights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "weights: {} ({})", self.weights.name, self.origin)
+    }
+}
+
+impl LoadedWeights {
+    pub fn built_in() -> LoadedWeights {
+        LoadedWeights {
+            weights: Arc::default(),
+            origin: WeightsOrigin::BuiltIn,
+        }
+    }
+
+    /// The weights of a file; `default` means the built-in ones.
+    pub fn named(name: &Path) -> Result<LoadedWeights, WeightsError> {
+        if name == Path::new("default") {
+            return Ok(LoadedWeights::built_in());
+        }
+        Ok(LoadedWeights {
+            weights: Arc::new(Weights::load(name)?),
+            origin: WeightsOrigin::File(name.to_owned()),
+        })
+    }
+
+    /// The installed weights, or the built-in ones if none are installed. An installed file that
+    /// cannot be read is an error.
+    pub fn installed() -> Result<LoadedWeights, WeightsError> {
+        match (installed_path(), installed_weights()?) {
+            (Ok(path), Some(weights)) => Ok(LoadedWeights {
+                weights: Arc::new(weights),
+                origin: WeightsOrigin::Installed(path),
+            }),
+            _ => Ok(LoadedWeights::built_in()),
+        }
+    }
+}
