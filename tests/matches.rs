@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use finch::eval::Weights;
 use finch::play::openings::{embedded, load, shuffle};
-use finch::play::{Encounter, GameLimits, GameResult, encounters};
+use finch::play::{GameLimits, GameResult, Pairing, play_games};
 use tempfile::TempDir;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
@@ -252,13 +252,14 @@ fn games_of_another_match_are_not_continued() {
 fn share_of_points(first: Weights, second: Weights, pairs: usize) -> f64 {
     let players = [first, second].map(Arc::new);
     let games: Vec<_> = (0..2 * pairs)
-        .map(|number| Encounter {
+        .map(|number| Pairing {
             white: number % 2,
             black: 1 - number % 2,
             opening: number / 2,
         })
         .collect();
-    let results = encounters(&players, &embedded(), &games, GameLimits::depth(2), 2).unwrap();
+    let rules = GameLimits::depth(2).into();
+    let results = play_games(&players, &embedded(), &games, &rules, 2).unwrap();
     let points = games
         .iter()
         .zip(&results)

@@ -199,7 +199,7 @@ impl Arguments {
             };
             let failed = |fault: Fault| anyhow!("{command}: {}", fault.detail);
             engine.new_game(&case.position).map_err(failed)?;
-            let budget = clocks.budget(case.position.turn());
+            let budget = clocks.move_limits(case.position.turn());
             let thought = engine.think(&situation, &budget).map_err(failed)?;
             solved += usize::from(case.answers.contains(&thought.m));
         }

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::match_display::Display;
+use crate::play::GameRules;
 use crate::play::adjudication::Adjudication;
 use crate::play::games_file::GamesFile;
 use crate::play::limits::{GameLimits, TimeControl};
@@ -171,10 +172,12 @@ impl Arguments {
             schedule: Schedule::new(players.len(), format, games),
             players,
             openings: self.openings()?,
-            limits: self.limits()?,
-            margin: Duration::from_millis(self.margin),
-            adjudication: self.adjudication()?,
-            tablebases: self.open_tablebases()?,
+            rules: GameRules {
+                limits: self.limits()?,
+                margin: Duration::from_millis(self.margin),
+                adjudication: self.adjudication()?,
+                tablebases: self.open_tablebases()?,
+            },
             concurrency: self.concurrency(),
             sprt,
         })
@@ -185,11 +188,11 @@ impl Arguments {
             depth: self.depth,
             nodes: self.nodes,
             move_time: self.movetime.map(Duration::from_millis),
-            clock: self.tc,
+            time_control: self.tc,
             plain: self.plain,
         };
         if limits.is_empty() {
-            limits.clock = Some(USUAL_CLOCK.parse()?);
+            limits.time_control = Some(USUAL_CLOCK.parse()?);
         }
         Ok(limits)
     }
@@ -232,7 +235,7 @@ impl Arguments {
         let limits = if own.all(|limits| !limits.is_empty()) {
             "limits of their own".to_owned()
         } else {
-            tournament.limits.to_string()
+            tournament.rules.limits.to_string()
         };
         let book = match &self.openings {
             Some(file) => {

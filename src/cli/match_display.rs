@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::play::crosstable::Crosstable;
 use crate::play::game::GameRecord;
-use crate::play::schedule::Fixture;
+use crate::play::schedule::Pairing;
 use crate::play::sprt::Sprt;
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentObserver};
@@ -88,7 +88,13 @@ fn bar(games: usize, finished: usize, is_test: bool) -> ProgressBar {
 }
 
 impl TournamentObserver for Display {
-    fn finished(&mut self, fixture: Fixture, record: &GameRecord, crosstable: &Crosstable) {
+    fn finished(
+        &mut self,
+        number: usize,
+        pairing: Pairing,
+        record: &GameRecord,
+        crosstable: &Crosstable,
+    ) {
         let game = || {
             let fault = record
                 .fault
@@ -97,11 +103,11 @@ impl TournamentObserver for Display {
             let detail = fault.map_or(String::new(), |fault| format!(": {}", fault.detail));
             format!(
                 "Finished game {} ({} vs {}): {} {{{}{detail}}}",
-                fixture.number + 1,
-                self.names[fixture.white],
-                self.names[fixture.black],
+                number + 1,
+                self.names[pairing.white],
+                self.names[pairing.black],
                 record.result(),
-                record.ending
+                record.end
             )
         };
         let since = self.last_table.elapsed();

@@ -1,8 +1,8 @@
-//! Games whose end is clear need not be played out.
+//! Adjudication: games whose result is clear end early.
 //!
 //! A draw when both sides have scored close to zero for some moves, a win when the losing side
-//! has called itself lost for some moves (or both sides agree about it), a draw when the game is
-//! too long. The conditions and their names are those of cutechess-cli and fastchess.
+//! has scored itself lost for some moves (or both sides agree), a draw when the game exceeds a
+//! number of moves. Rules and names are those of cutechess-cli and fastchess.
 
 use std::str::FromStr;
 
@@ -28,7 +28,8 @@ pub struct DrawRule {
     pub score: u32,
 }
 
-/// `count` moves in a row at `score` centipawns or more; `two_sided` when both must see it.
+/// `count` consecutive moves at `score` centipawns or more; with `two_sided` both players must
+/// score it so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResignRule {
     pub count: u32,
@@ -96,15 +97,15 @@ impl FromStr for ResignRule {
     }
 }
 
-/// Listens to the scores of a game.
+/// Applies the rules to the scores of one game.
 #[derive(Clone, Debug)]
 pub struct Adjudicator {
     rules: Adjudication,
-    /// Plies in a row that looked drawn.
+    /// Consecutive plies with a score near zero.
     drawn: u32,
-    /// Moves in a row at which each side called itself lost.
+    /// Consecutive moves at which each side scored itself lost.
     lost: ByColor<u32>,
-    /// Moves in a row at which each side called itself winning.
+    /// Consecutive moves at which each side scored itself winning.
     won: ByColor<u32>,
 }
 
@@ -118,11 +119,11 @@ impl Adjudicator {
         }
     }
 
-    /// A move was played; `halfmoves` is the count of the fifty-move rule after it.
-    pub fn hear(&mut self, mover: Color, score: Option<PlayerScore>, halfmoves: u32) {
+    /// Takes the score of a move; `halfmoves` is the fifty-move counter after it.
+    pub fn record(&mut self, mover: Color, score: Option<PlayerScore>, halfmoves: u32) {
         if let Some(rule) = self.rules.draw {
             let quiet = score.is_some_and(|score| score.is_within(rule.score));
-            // Captures and pawn moves change the game: count anew.
+            // A capture or pawn move changes the game: restart the count.
             self.drawn = if quiet && halfmoves > 0 {
                 self.drawn + 1
             } else {
@@ -140,8 +141,8 @@ impl Adjudicator {
         }
     }
 
-    pub fn ending(&self, plies: usize) -> Option<GameEnd> {
-        self.resignation().or_else(|| {
+    pub fn end(&self, plies: usize) -> Option<GameEnd> {
+        self.win().or_else(|| {
             let draw = self.rules.draw.is_some_and(|rule| {
                 plies >= rule.number as usize * 2 && self.drawn >= rule.count.max(1) * 2
             });
@@ -157,7 +158,7 @@ impl Adjudicator {
         })
     }
 
-    fn resignation(&self) -> Option<GameEnd> {
+    fn win(&self) -> Option<GameEnd> {
         let rule = self.rules.resign?;
         let count = rule.count.max(1);
         let resigns = |loser: &Color| {
@@ -173,10 +174,10 @@ impl Adjudicator {
 mod tests {
     use super::*;
 
-    fn hear(adjudicator: &mut Adjudicator, scores: &[i32]) {
+    fn record(adjudicator: &mut Adjudicator, scores: &[i32]) {
         for (ply, score) in scores.iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
-            adjudicator.hear(mover, Some(PlayerScore::Centipawns(*score)), 1);
+            adjudicator.record(mover, Some(PlayerScore::Centipawns(*score)), 1);
         }
     }
 
@@ -187,15 +188,15 @@ mod tests {
             ..Adjudication::default()
         };
         let mut adjudicator = Adjudicator::new(rules);
-        hear(&mut adjudicator, &[0, 5, -10, 10]);
-        assert_eq!(adjudicator.ending(3), None);
-        assert_eq!(adjudicator.ending(4), Some(GameEnd::DrawAdjudication));
-        hear(&mut adjudicator, &[11]);
-        assert_eq!(adjudicator.ending(50), None);
-        hear(&mut adjudicator, &[0, 0, 0, 0]);
-        adjudicator.hear(Color::White, Some(PlayerScore::Centipawns(0)), 0);
+        record(&mut adjudicator, &[0, 5, -10, 10]);
+        assert_eq!(adjudicator.end(3), None);
+        assert_eq!(adjudicator.end(4), Some(GameEnd::DrawAdjudication));
+        record(&mut adjudicator, &[11]);
+        assert_eq!(adjudicator.end(50), None);
+        record(&mut adjudicator, &[0, 0, 0, 0]);
+        adjudicator.record(Color::White, Some(PlayerScore::Centipawns(0)), 0);
         assert_eq!(
-            adjudicator.ending(60),
+            adjudicator.end(60),
             None,
             "a capture starts the count again"
         );
@@ -208,17 +209,17 @@ mod tests {
             ..Adjudication::default()
         };
         let mut adjudicator = Adjudicator::new(rules("movecount=2 score=500"));
-        hear(&mut adjudicator, &[-600, 0, -700, 0]);
+        record(&mut adjudicator, &[-600, 0, -700, 0]);
         assert_eq!(
-            adjudicator.ending(4),
+            adjudicator.end(4),
             Some(GameEnd::WinAdjudication(Color::Black))
         );
         let mut adjudicator = Adjudicator::new(rules("movecount=2 score=500 twosided=true"));
-        hear(&mut adjudicator, &[-600, 0, -700, 600]);
-        assert_eq!(adjudicator.ending(4), None);
-        hear(&mut adjudicator, &[-700, 600]);
+        record(&mut adjudicator, &[-600, 0, -700, 600]);
+        assert_eq!(adjudicator.end(4), None);
+        record(&mut adjudicator, &[-700, 600]);
         assert_eq!(
-            adjudicator.ending(6),
+            adjudicator.end(6),
             Some(GameEnd::WinAdjudication(Color::Black))
         );
     }
@@ -230,7 +231,7 @@ mod tests {
             ..Adjudication::default()
         };
         let adjudicator = Adjudicator::new(rules);
-        assert_eq!(adjudicator.ending(5), None);
-        assert_eq!(adjudicator.ending(6), Some(GameEnd::MaxMoves));
+        assert_eq!(adjudicator.end(5), None);
+        assert_eq!(adjudicator.end(6), Some(GameEnd::MaxMoves));
     }
 }

@@ -1,4 +1,4 @@
-//! The table of a match while it grows.
+//! The crosstable of a match in progress.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use shakmaty::Color;
 use super::game::{GameEnd, GameRecord, GameResult, PlayerResult};
 use super::match_score::MatchScore;
 use super::player::FaultKind;
-use super::schedule::{Fixture, Schedule};
+use super::schedule::Schedule;
 
-/// What counts of a finished game.
+/// What the crosstable keeps of a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FinishedGame {
     pub result: GameResult,
@@ -18,7 +18,7 @@ pub struct FinishedGame {
 
 impl FinishedGame {
     pub fn of(record: &GameRecord) -> FinishedGame {
-        let fault = match record.ending {
+        let fault = match record.end {
             GameEnd::Fault(offender, kind) => Some((offender, kind)),
             _ => None,
         };
@@ -32,21 +32,21 @@ impl FinishedGame {
 pub struct Crosstable {
     schedule: Schedule,
     finished: BTreeMap<usize, FinishedGame>,
-    /// One for each pairing, as its first player sees it.
+    /// One for each two opponents, from the first one's point of view.
     scores: Vec<MatchScore>,
-    /// Games before this one are all finished, and counted in `settled`.
-    settled_games: usize,
-    settled: MatchScore,
+    /// The score of the games before `games_in_order`, all of which are finished.
+    score_in_order: MatchScore,
+    games_in_order: usize,
 }
 
 impl Crosstable {
     pub fn new(schedule: Schedule) -> Crosstable {
         Crosstable {
-            scores: vec![MatchScore::default(); schedule.pairings().len()],
+            scores: vec![MatchScore::default(); schedule.opponents().len()],
             schedule,
             finished: BTreeMap::new(),
-            settled_games: 0,
-            settled: MatchScore::default(),
+            score_in_order: MatchScore::default(),
+            games_in_order: 0,
         }
     }
 
@@ -54,44 +54,44 @@ impl Crosstable {
         if self.finished.insert(number, game).is_some() {
             return;
         }
-        let verdict = self.verdict(number, &game);
+        let result = self.result(number, &game);
         let partner = self
             .finished
             .get(&(number ^ 1))
-            .map(|other| self.verdict(number ^ 1, other));
-        let score = &mut self.scores[number / 2 % self.schedule.pairings().len()];
-        score.add_game(verdict);
+            .map(|other| self.result(number ^ 1, other));
+        let score = &mut self.scores[number / 2 % self.schedule.opponents().len()];
+        score.add_game(result);
         if let Some(partner) = partner {
-            score.add_pair(verdict, partner);
+            score.add_pair(result, partner);
         }
     }
 
-    /// The game as the pairing's first player sees it, who has white in even games.
-    fn verdict(&self, number: usize, game: &FinishedGame) -> PlayerResult {
+    /// The result for the first of the two opponents, who has white in even games.
+    fn result(&self, number: usize, game: &FinishedGame) -> PlayerResult {
         game.result
             .result_for(Color::from_white(number.is_multiple_of(2)))
     }
 
-    /// Settles the next pair in the order of play, whatever the order in which games ended, and
-    /// gives the score so far. A test that looks at these scores alone ends at the same game on
-    /// any number of threads.
-    pub fn settle_pair(&mut self) -> Option<MatchScore> {
-        let first = self.settled_games;
+    /// Counts the next pair in the order of the schedule, whatever the order in which games end,
+    /// and returns the score so far. An SPRT based on these scores ends at the same game on any
+    /// number of threads.
+    pub fn next_pair_in_order(&mut self) -> Option<MatchScore> {
+        let first = self.games_in_order;
         let (one, other) = (self.finished.get(&first)?, self.finished.get(&(first + 1))?);
-        let verdicts = [self.verdict(first, one), self.verdict(first + 1, other)];
-        for verdict in verdicts {
-            self.settled.add_game(verdict);
+        let results = [self.result(first, one), self.result(first + 1, other)];
+        for result in results {
+            self.score_in_order.add_game(result);
         }
-        self.settled.add_pair(verdicts[0], verdicts[1]);
-        self.settled_games += 2;
-        Some(self.settled)
+        self.score_in_order.add_pair(results[0], results[1]);
+        self.games_in_order += 2;
+        Some(self.score_in_order)
     }
 
-    pub fn settled_games(&self) -> usize {
-        self.settled_games
+    pub fn games_in_order(&self) -> usize {
+        self.games_in_order
     }
 
-    /// The same table as if games from `number` on had not been played.
+    /// The crosstable without the games from `number` on.
     pub fn before(&self, number: usize) -> Crosstable {
         let mut crosstable = Crosstable::new(self.schedule.clone());
         for (number, game) in self.finished.range(..number) {
@@ -112,23 +112,16 @@ impl Crosstable {
         &self.schedule
     }
 
-    pub fn fixture(&self, number: usize) -> Fixture {
-        self.schedule.fixture(number)
-    }
-
-    /// Pairings with their scores, as the first of the two sees them.
-    pub fn pairings(&self) -> impl Iterator<Item = ((usize, usize), MatchScore)> {
-        self.schedule
-            .pairings()
-            .iter()
-            .copied()
-            .zip(self.scores.iter().copied())
+    /// The score of each two opponents, from the first one's point of view.
+    pub fn scores(&self) -> impl Iterator<Item = ((usize, usize), MatchScore)> {
+        let opponents = self.schedule.opponents().iter().copied();
+        opponents.zip(self.scores.iter().copied())
     }
 
     /// A player's games against everyone.
     pub fn total(&self, player: usize) -> MatchScore {
         let mut total = MatchScore::default();
-        for ((one, other), score) in self.pairings() {
+        for ((one, other), score) in self.scores() {
             if one == player {
                 total += score;
             } else if other == player {
@@ -138,16 +131,16 @@ impl Crosstable {
         total
     }
 
-    /// How often a player failed, in each way in which it did.
+    /// How often a player lost by each kind of fault.
     pub fn faults(&self, player: usize) -> Vec<(FaultKind, usize)> {
         let count = |kind: FaultKind| {
             let games = self.finished.iter();
             games
                 .filter(|(number, game)| {
                     game.fault.is_some_and(|(offender, fault)| {
-                        let fixture = self.schedule.fixture(**number);
-                        let culprit = offender.fold_wb(fixture.white, fixture.black);
-                        culprit == player && fault == kind
+                        let pairing = self.schedule.pairing(**number);
+                        let offender = offender.fold_wb(pairing.white, pairing.black);
+                        offender == player && fault == kind
                     })
                 })
                 .count()
@@ -170,18 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_settled_in_order_however_games_end() {
+    fn pairs_are_counted_in_order_however_games_end() {
         let mut crosstable = Crosstable::new(Schedule::new(2, Format::RoundRobin, 8));
         crosstable.add(2, game(GameResult::Draw));
         crosstable.add(3, game(GameResult::BlackWins));
         crosstable.add(1, game(GameResult::WhiteWins));
-        assert_eq!(crosstable.settle_pair(), None);
+        assert_eq!(crosstable.next_pair_in_order(), None);
         crosstable.add(0, game(GameResult::WhiteWins));
-        let first = crosstable.settle_pair().unwrap();
+        let first = crosstable.next_pair_in_order().unwrap();
         assert_eq!((first.wins, first.losses, first.win_loss_pairs), (1, 1, 1));
-        let both = crosstable.settle_pair().unwrap();
+        let both = crosstable.next_pair_in_order().unwrap();
         assert_eq!(both.pairs, [0, 0, 1, 1, 0]);
-        assert_eq!(crosstable.settle_pair(), None);
+        assert_eq!(crosstable.next_pair_in_order(), None);
         assert_eq!(crosstable.before(2).total(0), first);
         assert_eq!(crosstable.total(1), both.reversed());
     }

@@ -60,10 +60,10 @@ impl Player for EnginePlayer {
     fn think(
         &mut self,
         situation: &GameView<'_>,
-        budget: &MoveLimits,
+        limits: &MoveLimits,
     ) -> Result<MoveRecord, Fault> {
         let started = Instant::now();
-        let limits = limits(budget, situation.game.position().turn());
+        let limits = search_limits(limits, situation.game.position().turn());
         let mut request = Request::new(situation.game.clone(), limits, self.weights.clone());
         request.overhead = OVERHEAD;
         // A bug in the search costs a game, not the match.
@@ -90,17 +90,17 @@ pub(super) fn thought(outcome: &Outcome, started: Instant) -> Result<MoveRecord,
     })
 }
 
-fn limits(budget: &MoveLimits, mover: Color) -> Limits {
+fn search_limits(limits: &MoveLimits, mover: Color) -> Limits {
     Limits {
-        depth: budget
-            .limits
+        depth: limits
+            .game
             .depth
             .map(|depth| i32::try_from(depth).unwrap_or(i32::MAX)),
-        nodes: budget.limits.nodes,
-        move_time: budget.limits.move_time,
-        remaining: *budget.remaining.get(mover),
-        increment: *budget.increment.get(mover),
-        moves_to_go: budget.moves_to_go,
+        nodes: limits.game.nodes,
+        move_time: limits.game.move_time,
+        remaining: *limits.remaining.get(mover),
+        increment: *limits.increment.get(mover),
+        moves_to_go: limits.moves_to_go,
         ..Limits::default()
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         let mut think = |limits: GameLimits| {
             let clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
             player
-                .think(&situation, &clocks.budget(Color::White))
+                .think(&situation, &clocks.move_limits(Color::White))
                 .unwrap()
         };
         think(GameLimits {

@@ -14,7 +14,7 @@ use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::position::{Game, Position, movegen};
 use crate::tablebase::{Tablebases, Wdl};
 
-/// A game's result as one of the players sees it.
+/// The result of a game from one player's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayerResult {
     Loss,
@@ -84,20 +84,19 @@ impl fmt::Display for GameResult {
 /// Why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameEnd {
-    /// By the winner.
+    /// The winner.
     Checkmate(Color),
     Stalemate,
     Repetition,
     FiftyMoves,
     InsufficientMaterial,
-    /// Both sides have long seen nothing.
+    /// Both sides scored near zero for long enough.
     DrawAdjudication,
-    /// By the winner: the other side has long been lost.
+    /// The winner; the other side scored itself lost for long enough.
     WinAdjudication(Color),
     MaxMoves,
-    /// Known from a table.
     Tablebase(GameResult),
-    /// By the one who could not go on.
+    /// The player at fault, who loses.
     Fault(Color, FaultKind),
 }
 
@@ -113,7 +112,7 @@ impl GameEnd {
         }
     }
 
-    /// The PGN tag, in the words match runners use.
+    /// The PGN tag `Termination`, as other match runners write it.
     pub fn termination(self) -> &'static str {
         match self {
             GameEnd::DrawAdjudication
@@ -146,25 +145,23 @@ impl fmt::Display for GameEnd {
     }
 }
 
-/// What holds for a game apart from who plays it.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    pub limits: ByColor<GameLimits>,
+/// The conditions of every game of a match.
+#[derive(Clone, Debug, Default)]
+pub struct GameRules {
+    /// The limits of players that have none of their own.
+    pub limits: GameLimits,
     /// Time tolerated beyond a limit.
     pub margin: Duration,
     pub adjudication: Adjudication,
-    /// Tables of endings, if there are any.
     pub tablebases: Option<Arc<Tablebases>>,
 }
 
-impl Rules {
-    /// The same limits for both sides, nothing adjudicated.
-    pub fn of(limits: GameLimits) -> Rules {
-        Rules {
-            limits: ByColor::new_with(|_| limits),
-            margin: Duration::ZERO,
-            adjudication: Adjudication::default(),
-            tablebases: None,
+impl From<GameLimits> for GameRules {
+    /// These limits, nothing adjudicated.
+    fn from(limits: GameLimits) -> GameRules {
+        GameRules {
+            limits,
+            ..GameRules::default()
         }
     }
 }
@@ -173,17 +170,17 @@ impl Rules {
 #[derive(Clone, Debug)]
 pub struct GameRecord {
     pub opening: Opening,
-    /// The moves after the opening, each with what its player thought.
+    /// The moves after the opening.
     pub moves: Vec<MoveRecord>,
-    pub ending: GameEnd,
-    /// What the one at fault had to say for itself.
+    pub end: GameEnd,
+    /// Details of the fault that ended the game, if one did.
     pub fault: Option<Fault>,
     pub duration: Duration,
 }
 
 impl GameRecord {
     pub fn result(&self) -> GameResult {
-        self.ending.result()
+        self.end.result()
     }
 
     pub fn plies(&self) -> usize {
@@ -191,84 +188,40 @@ impl GameRecord {
     }
 }
 
-/// Plays a game to its end. Nobody can stop it, so there always is a record.
+/// Plays a game to its end. `None` if `stop` is set before that.
 pub fn play_game(
-    white: &mut dyn Player,
-    black: &mut dyn Player,
+    players: ByColor<&mut dyn Player>,
+    limits: ByColor<GameLimits>,
     opening: &Opening,
-    rules: &Rules,
-) -> GameRecord {
-    let never = AtomicBool::new(false);
-    play_unless(white, black, opening, rules, &never).unwrap_or_else(|| GameRecord {
-        opening: opening.clone(),
-        moves: Vec::new(),
-        ending: GameEnd::MaxMoves,
-        fault: None,
-        duration: Duration::ZERO,
-    })
-}
-
-/// The same, but gives up without a result as soon as `stop` is set.
-pub fn play_unless(
-    white: &mut dyn Player,
-    black: &mut dyn Player,
-    opening: &Opening,
-    rules: &Rules,
+    rules: &GameRules,
     stop: &AtomicBool,
 ) -> Option<GameRecord> {
     let started = Instant::now();
-    let mut table = Board::new(opening, rules);
-    let finished = |table: Board, ending: GameEnd, fault: Option<Fault>| {
-        Some(GameRecord {
-            opening: opening.clone(),
-            moves: table.thoughts,
-            ending,
-            fault,
-            duration: started.elapsed(),
-        })
-    };
-    let white_ready = white
-        .new_game(&opening.start)
-        .map_err(|fault| (Color::White, fault));
-    let ready = white_ready.and_then(|()| {
-        let black_ready = black.new_game(&opening.start);
-        black_ready.map_err(|fault| (Color::Black, fault))
-    });
-    if let Err((color, fault)) = ready {
-        return finished(table, GameEnd::Fault(color, fault.kind), Some(fault));
-    }
-    loop {
-        if let Some(ending) = table.ending() {
-            return finished(table, ending, None);
-        }
-        if stop.load(Relaxed) {
-            return None;
-        }
-        let mover = table.game.position().turn();
-        let turn = match mover {
-            Color::White => table.turn(white),
-            Color::Black => table.turn(black),
-        };
-        if let Err(fault) = turn {
-            return finished(table, GameEnd::Fault(mover, fault.kind), Some(fault));
-        }
-    }
+    let mut board = Board::new(opening, limits, rules);
+    let (end, fault) = board.play(players, stop)?;
+    Some(GameRecord {
+        opening: opening.clone(),
+        moves: board.records,
+        end,
+        fault,
+        duration: started.elapsed(),
+    })
 }
 
-/// The state of a game under way.
+/// The state of a game in progress.
 struct Board {
     game: Game,
     start: Position,
-    /// All moves, the opening's too.
+    /// All moves, including those of the opening.
     moves: Vec<Move>,
-    thoughts: Vec<MoveRecord>,
+    records: Vec<MoveRecord>,
     clocks: GameClocks,
     adjudicator: Adjudicator,
     tablebases: Option<Arc<Tablebases>>,
 }
 
 impl Board {
-    fn new(opening: &Opening, rules: &Rules) -> Board {
+    fn new(opening: &Opening, limits: ByColor<GameLimits>, rules: &GameRules) -> Board {
         let mut game = Game::new(opening.start.clone());
         for m in &opening.moves {
             game.play(*m);
@@ -277,41 +230,66 @@ impl Board {
             game,
             start: opening.start.clone(),
             moves: opening.moves.clone(),
-            thoughts: Vec::new(),
-            clocks: GameClocks::new(rules.limits, rules.margin),
+            records: Vec::new(),
+            clocks: GameClocks::new(limits, rules.margin),
             adjudicator: Adjudicator::new(rules.adjudication),
             tablebases: rules.tablebases.clone(),
         }
     }
 
-    /// One player's move, or what was wrong with it.
-    fn turn(&mut self, player: &mut dyn Player) -> Result<(), Fault> {
+    fn play(
+        &mut self,
+        mut players: ByColor<&mut dyn Player>,
+        stop: &AtomicBool,
+    ) -> Option<(GameEnd, Option<Fault>)> {
+        let failed = |color, fault: Fault| Some((GameEnd::Fault(color, fault.kind), Some(fault)));
+        for color in Color::ALL {
+            if let Err(fault) = players.get_mut(color).new_game(&self.start) {
+                return failed(color, fault);
+            }
+        }
+        loop {
+            if let Some(end) = self.end() {
+                return Some((end, None));
+            }
+            if stop.load(Relaxed) {
+                return None;
+            }
+            let mover = self.game.position().turn();
+            if let Err(fault) = self.next_move(*players.get_mut(mover)) {
+                return failed(mover, fault);
+            }
+        }
+    }
+
+    /// Asks the player for a move, checks its time and legality, and plays it.
+    fn next_move(&mut self, player: &mut dyn Player) -> Result<(), Fault> {
         let mover = self.game.position().turn();
-        let situation = GameView {
+        let view = GameView {
             game: &self.game,
             start: &self.start,
             moves: &self.moves,
         };
-        let thought = player.think(&situation, &self.clocks.budget(mover))?;
-        if !self.clocks.punch(mover, thought.elapsed) {
-            let detail = format!("thought for {:.3} s", thought.elapsed.as_secs_f64());
+        let record = player.think(&view, &self.clocks.move_limits(mover))?;
+        if !self.clocks.press(mover, record.elapsed) {
+            let detail = format!("thought for {:.3} s", record.elapsed.as_secs_f64());
             return Err(Fault::new(FaultKind::Time, detail));
         }
-        if !movegen::legal_moves(self.game.position()).contains(&thought.m) {
-            let text = self.game.position().uci(thought.m).to_string();
+        if !movegen::legal_moves(self.game.position()).contains(&record.m) {
+            let text = self.game.position().uci(record.m).to_string();
             return Err(Fault::new(FaultKind::IllegalMove, text));
         }
-        self.game.play(thought.m);
-        self.moves.push(thought.m);
+        self.game.play(record.m);
+        self.moves.push(record.m);
         self.adjudicator
-            .hear(mover, thought.score, self.game.position().halfmoves());
-        self.thoughts.push(thought);
+            .record(mover, record.score, self.game.position().halfmoves());
+        self.records.push(record);
         Ok(())
     }
 
-    /// Whether the rules or the adjudicator end the game here. Mate comes first: it is mate even on
-    /// the hundredth quiet ply.
-    fn ending(&self) -> Option<GameEnd> {
+    /// Whether the rules, the tablebases or the adjudicator end the game here. Checkmate comes
+    /// first: it takes precedence over the fifty-move rule.
+    fn end(&self) -> Option<GameEnd> {
         let position = self.game.position();
         if movegen::legal_moves(position).is_empty() {
             return Some(if position.in_check() {
@@ -331,7 +309,7 @@ impl Board {
         }
         self.tablebase_result()
             .map(GameEnd::Tablebase)
-            .or_else(|| self.adjudicator.ending(self.moves.len()))
+            .or_else(|| self.adjudicator.end(self.moves.len()))
     }
 
     fn tablebase_result(&self) -> Option<GameResult> {

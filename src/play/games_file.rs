@@ -88,7 +88,7 @@ impl GamesFile {
     }
 
     /// Sorts the games, leaving out those from `end` on.
-    pub fn put_in_order(self, end: usize) -> Result<(), GamesFileError> {
+    pub fn sort(self, end: usize) -> Result<(), GamesFileError> {
         let mut entries = entries(&self.path)?;
         entries.sort_by_key(|entry| entry.number);
         let kept = entries.iter().filter(|entry| entry.number < end);

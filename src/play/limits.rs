@@ -1,4 +1,4 @@
-//! How long a player may think: clocks, fixed time, fixed depth, fixed nodes, full width.
+//! Limits of thinking: time control, fixed time, depth or nodes per move.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::search::plain::Breadth;
 #[error("'{0}' is not a time control such as 3+0.03, 40/60+0.6 or 1:30+1")]
 pub struct TimeControlError(String);
 
-/// So much time for all moves or for so many, and an increment after each.
+/// Base time for all moves, or for every `moves` moves, and an increment after each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeControl {
     pub moves: Option<u32>,
@@ -48,7 +48,7 @@ impl FromStr for TimeControl {
     }
 }
 
-/// A number of seconds, with a fraction perhaps, up to a day.
+/// Parses a number of seconds, possibly fractional, up to a day.
 pub fn duration(seconds: &str) -> Option<Duration> {
     const DAY: f64 = 86_400.0;
     let seconds: f64 = seconds.parse().ok()?;
@@ -70,14 +70,15 @@ impl fmt::Display for TimeControl {
     }
 }
 
-/// All limits that hold for a player's every move; at least one should be set.
+/// A player's limits for a whole game; at least one should be set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GameLimits {
     pub depth: Option<u32>,
     pub nodes: Option<u64>,
     pub move_time: Option<Duration>,
-    pub clock: Option<TimeControl>,
-    /// The plain search of the papers, so far; Finch's own players then look at nothing else.
+    pub time_control: Option<TimeControl>,
+    /// The full-width search of the papers to this depth; Finch's players then ignore all other
+    /// limits.
     pub plain: Option<Breadth>,
 }
 
@@ -107,12 +108,13 @@ impl GameLimits {
         *self == GameLimits::default()
     }
 
-    /// Whether the time of day has a say in what is played.
+    /// Whether the moves depend on the speed of the machine.
     pub fn is_timed(&self) -> bool {
-        self.move_time.is_some() || self.clock.is_some()
+        self.move_time.is_some() || self.time_control.is_some()
     }
 
-    /// The hash table, in MiB, that such searches fill; clearing more would only cost time.
+    /// The size in MiB of a hash table that such searches can fill. Clearing a larger one before
+    /// each game would cost time for nothing.
     pub fn hash(&self) -> usize {
         const SMALL: usize = 1;
         const USUAL: usize = 16;
@@ -121,9 +123,9 @@ impl GameLimits {
         if shallow || few { SMALL } else { USUAL }
     }
 
-    /// The PGN tag.
+    /// The PGN tag `TimeControl`.
     pub fn tag(&self) -> String {
-        match (self.clock, self.move_time) {
+        match (self.time_control, self.move_time) {
             (Some(clock), _) => clock.to_string(),
             (None, Some(time)) => format!("{}/move", time.as_secs_f64()),
             (None, None) => "-".to_owned(),
@@ -134,7 +136,7 @@ impl GameLimits {
 impl fmt::Display for GameLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            self.clock.map(|clock| clock.to_string()),
+            self.time_control.map(|clock| clock.to_string()),
             self.move_time
                 .map(|time| format!("{} s a move", time.as_secs_f64())),
             self.depth.map(|depth| format!("depth {depth}")),
@@ -154,21 +156,21 @@ struct PlayerClock {
     moves_to_go: Option<u32>,
 }
 
-/// What a player is told before it thinks.
+/// The limits of one move, as the UCI command `go` gives them.
 #[derive(Clone, Copy, Debug)]
 pub struct MoveLimits {
-    pub limits: GameLimits,
+    pub game: GameLimits,
     pub remaining: ByColor<Option<Duration>>,
     pub increment: ByColor<Duration>,
     pub moves_to_go: Option<u32>,
-    /// Tolerated beyond the limit.
+    /// Time tolerated beyond the limit.
     pub margin: Duration,
 }
 
 impl MoveLimits {
-    /// The longest this move may take; `None` when no time was set.
+    /// The longest this move may take; `None` without a time limit.
     pub fn allowance(&self, mover: Color) -> Option<Duration> {
-        let limits = [self.limits.move_time, *self.remaining.get(mover)];
+        let limits = [self.game.move_time, *self.remaining.get(mover)];
         limits.into_iter().flatten().min()
     }
 }
@@ -177,14 +179,14 @@ impl MoveLimits {
 #[derive(Clone, Debug)]
 pub struct GameClocks {
     limits: ByColor<GameLimits>,
-    faces: ByColor<Option<PlayerClock>>,
+    clocks: ByColor<Option<PlayerClock>>,
     margin: Duration,
 }
 
 impl GameClocks {
     pub fn new(limits: ByColor<GameLimits>, margin: Duration) -> GameClocks {
-        let face = |limits: GameLimits| {
-            limits.clock.map(|control| PlayerClock {
+        let clock = |limits: GameLimits| {
+            limits.time_control.map(|control| PlayerClock {
                 control,
                 remaining: control.base + control.increment,
                 moves_to_go: control.moves,
@@ -192,36 +194,37 @@ impl GameClocks {
         };
         GameClocks {
             limits,
-            faces: limits.map(face),
+            clocks: limits.map(clock),
             margin,
         }
     }
 
-    pub fn budget(&self, mover: Color) -> MoveLimits {
-        let face = self.faces.get(mover);
+    pub fn move_limits(&self, mover: Color) -> MoveLimits {
+        let clock = self.clocks.get(mover);
         MoveLimits {
-            limits: *self.limits.get(mover),
-            remaining: self.faces.map(|face| face.map(|face| face.remaining)),
+            game: *self.limits.get(mover),
+            remaining: self.clocks.map(|clock| clock.map(|clock| clock.remaining)),
             increment: self
-                .faces
-                .map(|face| face.map_or(Duration::ZERO, |face| face.control.increment)),
-            moves_to_go: face.and_then(|face| face.moves_to_go),
+                .clocks
+                .map(|clock| clock.map_or(Duration::ZERO, |clock| clock.control.increment)),
+            moves_to_go: clock.and_then(|clock| clock.moves_to_go),
             margin: self.margin,
         }
     }
 
-    /// Takes the time a move needed off the mover's clock; false when it was too much.
-    pub fn punch(&mut self, mover: Color, elapsed: Duration) -> bool {
-        let allowed = self.budget(mover).allowance(mover);
+    /// Ends the mover's turn: subtracts the elapsed time and adds the increment. False if the time
+    /// limit was exceeded.
+    pub fn press(&mut self, mover: Color, elapsed: Duration) -> bool {
+        let allowed = self.move_limits(mover).allowance(mover);
         if allowed.is_some_and(|allowed| elapsed > allowed + self.margin) {
             return false;
         }
-        if let Some(face) = self.faces.get_mut(mover) {
-            face.remaining = face.remaining.saturating_sub(elapsed) + face.control.increment;
-            face.moves_to_go = match face.moves_to_go {
+        if let Some(clock) = self.clocks.get_mut(mover) {
+            clock.remaining = clock.remaining.saturating_sub(elapsed) + clock.control.increment;
+            clock.moves_to_go = match clock.moves_to_go {
                 Some(1) => {
-                    face.remaining += face.control.base;
-                    face.control.moves
+                    clock.remaining += clock.control.base;
+                    clock.control.moves
                 }
                 Some(moves) => Some(moves - 1),
                 None => None,
@@ -254,18 +257,19 @@ mod tests {
     #[test]
     fn clocks_count_down_add_increments_and_refill() {
         let limits = GameLimits {
-            clock: "2/1+0.5".parse().ok(),
+            time_control: "2/1+0.5".parse().ok(),
             ..GameLimits::default()
         };
         let mut clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
-        let remaining = |clocks: &GameClocks| clocks.budget(Color::White).remaining.white.unwrap();
+        let remaining =
+            |clocks: &GameClocks| clocks.move_limits(Color::White).remaining.white.unwrap();
         let start = remaining(&clocks);
-        assert!(clocks.punch(Color::White, Duration::from_millis(400)));
+        assert!(clocks.press(Color::White, Duration::from_millis(400)));
         assert_eq!(remaining(&clocks), start + Duration::from_millis(100));
-        assert_eq!(clocks.budget(Color::White).moves_to_go, Some(1));
-        assert!(clocks.punch(Color::White, Duration::from_millis(500)));
+        assert_eq!(clocks.move_limits(Color::White).moves_to_go, Some(1));
+        assert!(clocks.press(Color::White, Duration::from_millis(500)));
         assert_eq!(remaining(&clocks), start + Duration::from_millis(1100));
-        assert_eq!(clocks.budget(Color::White).moves_to_go, Some(2));
-        assert!(!clocks.punch(Color::White, Duration::from_secs(60)));
+        assert_eq!(clocks.move_limits(Color::White).moves_to_go, Some(2));
+        assert!(!clocks.press(Color::White, Duration::from_secs(60)));
     }
 }

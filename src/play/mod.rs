@@ -1,17 +1,16 @@
-//! Playing: games, matches, and what they prove.
+//! Games, matches and their statistics.
 //!
-//! From the inside out:
+//! - [`player`]: who plays. [`engine_player`] is Finch in this process, [`uci_engine`] another
+//!   engine behind UCI, [`player_config`] either of them as the command line describes it
+//! - [`limits`]: time controls and other limits; [`adjudication`]: when games end early
+//! - [`game`]: one game; [`openings`]: where it starts; [`opening_generator`]: how balanced
+//!   openings are made
+//! - [`tournament`]: a match, from [`schedule`] (pairings) through [`game_runner`] (games on many
+//!   threads) and [`games_file`] (PGN that a match resumes from) to [`crosstable`] and [`summary`]
+//! - [`match_score`]: Elo, nElo, LOS and pentanomial of two players; [`sprt`]: the sequential
+//!   probability ratio test; [`ratings`]: Elo of many players from all their games
 //!
-//! - [`player`]: who plays; [`inside`] is Finch in this process (`plain` without its pruning),
-//!   [`outside`] a UCI engine, [`player`] any of them as a person names it
-//! - [`limits`]: how long they may think; [`adjudication`]: when a game ends early
-//! - [`game`]: one game; [`openings`]: where it begins, [`opening_generator`]: how such places are found
-//! - [`schedule`], [`hall`], [`crosstable`], [`journal`]: who meets whom, many games at once, the
-//!   table, the PGN file that remembers; [`tournament`] ties them together, [`summary`] shows it
-//! - [`score`]: what two players' games say (Elo, likelihood of los, pentanomial);
-//!   [`sprt`]: when that is enough; [`ratings`]: what the games of many players say
-//!
-//! A tuner that learns from games needs one call: [`encounters`], many games between many.
+//! Tuning by games needs one call, [`play_games`]: many games between many players.
 
 pub mod adjudication;
 pub mod crosstable;
@@ -38,15 +37,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use shakmaty::ByColor;
 
 use crate::eval::Weights;
-use adjudication::Adjudication;
 pub use engine_player::EnginePlayer;
-use game::Rules;
-pub use game::{GameRecord, GameResult, play_game};
+pub use game::{GameRecord, GameResult, GameRules, play_game};
 use game_runner::GameRunner;
 pub(crate) use game_runner::STACK_BYTES;
 pub use limits::GameLimits;
@@ -54,89 +50,54 @@ pub use match_score::MatchScore;
 pub use openings::Opening;
 pub use player::{Fault, PlayerScore};
 use player_config::PlayerConfig;
-use schedule::Fixture;
+pub use schedule::Pairing;
 pub use uci_engine::{EngineCommand, UciEngine};
 
-/// What holds for every game between players of this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    pub limits: GameLimits,
-    pub adjudication: Adjudication,
-}
-
-impl From<GameLimits> for Terms {
-    /// Games are played out.
-    fn from(limits: GameLimits) -> Terms {
-        Terms {
-            limits,
-            adjudication: Adjudication::default(),
-        }
-    }
-}
-
-/// One game of many: white, black and the opening, by their places in the lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Encounter {
-    pub white: usize,
-    pub black: usize,
-    pub opening: usize,
-}
-
-/// Plays games between any of the players; the results stand in the order of the encounters.
-pub fn encounters(
+/// Plays games between players of this process; the results are in the order of the pairings.
+pub fn play_games(
     players: &[Arc<Weights>],
     openings: &[Opening],
-    encounters: &[Encounter],
-    terms: impl Into<Terms>,
+    pairings: &[Pairing],
+    rules: &GameRules,
     threads: usize,
 ) -> io::Result<Vec<GameResult>> {
     let players: Vec<PlayerConfig> = players
         .iter()
         .map(|weights| PlayerConfig::in_process("", weights.clone()))
         .collect();
-    let fixtures: Vec<Fixture> = encounters
-        .iter()
-        .enumerate()
-        .map(|(number, encounter)| Fixture {
-            number,
-            round: encounter.opening,
-            white: encounter.white,
-            black: encounter.black,
-        })
-        .collect();
-    let mut results = vec![GameResult::Draw; encounters.len()];
-    let hall = hall(&players, openings, terms.into());
-    hall.play(
-        &fixtures,
-        threads,
-        &AtomicBool::new(false),
-        |fixture, record| {
-            results[fixture.number] = record.result();
-            ControlFlow::Continue(())
-        },
-    )?;
+    let mut results = vec![GameResult::Draw; pairings.len()];
+    let runner = GameRunner {
+        players: &players,
+        openings,
+        rules,
+    };
+    let never = AtomicBool::new(false);
+    runner.play(pairings, threads, &never, |index, record| {
+        results[index] = record.result();
+        ControlFlow::Continue(())
+    })?;
     Ok(results)
 }
 
-/// One game between players of this process, on this thread.
-pub fn single_game(players: ByColor<&Arc<Weights>>, opening: &Opening, terms: Terms) -> GameResult {
-    let mut seats =
-        players.map(|weights| PlayerConfig::in_process("", weights.clone()).seat(&terms.limits));
-    let rules = Rules {
-        adjudication: terms.adjudication,
-        ..Rules::of(terms.limits)
+/// Plays one game between players of this process, on this thread.
+pub fn play_single_game(
+    players: ByColor<&Arc<Weights>>,
+    opening: &Opening,
+    rules: &GameRules,
+) -> GameResult {
+    let create = |weights: &Arc<Weights>| {
+        PlayerConfig::in_process("", weights.clone()).create(&rules.limits)
     };
-    play_game(&mut *seats.white, &mut *seats.black, opening, &rules).result()
-}
-
-/// A hall in which the same terms hold for everyone.
-fn hall<'a>(players: &'a [PlayerConfig], openings: &'a [Opening], terms: Terms) -> GameRunner<'a> {
-    GameRunner {
-        players,
-        openings,
-        limits: terms.limits,
-        margin: Duration::ZERO,
-        adjudication: terms.adjudication,
-        tablebases: None,
-    }
+    let (mut white, mut black) = (create(players.white), create(players.black));
+    let record = play_game(
+        ByColor {
+            white: &mut *white,
+            black: &mut *black,
+        },
+        ByColor::new_with(|_| rules.limits),
+        opening,
+        rules,
+        &AtomicBool::new(false),
+    );
+    record.map_or(GameResult::Draw, |record| record.result())
 }

@@ -55,7 +55,7 @@ pub fn write(record: &GameRecord, heading: &PgnHeader<'_>) -> String {
     }
     tag("PlyCount", &record.plies().to_string());
     tag("TimeControl", heading.time_control);
-    tag("Termination", record.ending.termination());
+    tag("Termination", record.end.termination());
     tag("GameDuration", &clock_time(record.duration.as_secs()));
     for (name, value) in heading.more {
         tag(name, value);
@@ -80,7 +80,7 @@ fn movetext(record: &GameRecord) -> Vec<String> {
         let seconds = thought.elapsed.as_secs_f64();
         let mut comment = format!("{score}/{} {seconds:.3}s", thought.depth);
         if index == last {
-            let _ = write!(comment, ", {}", record.ending);
+            let _ = write!(comment, ", {}", record.end);
         }
         (thought.m, comment)
     });
@@ -98,11 +98,7 @@ fn movetext(record: &GameRecord) -> Vec<String> {
         position.play(m);
     }
     if record.moves.is_empty() {
-        words.extend(
-            format!("{{{}}}", record.ending)
-                .split(' ')
-                .map(str::to_owned),
-        );
+        words.extend(format!("{{{}}}", record.end).split(' ').map(str::to_owned));
     }
     words.push(record.result().to_string());
     words

@@ -18,7 +18,7 @@ impl Player for PlainSearch {
     fn think(
         &mut self,
         situation: &GameView<'_>,
-        _budget: &MoveLimits,
+        _limits: &MoveLimits,
     ) -> Result<MoveRecord, Fault> {
         let started = Instant::now();
         // A bug in the search costs a game, not the match.

@@ -144,6 +144,6 @@ pub trait Player: Send {
     /// Forget the last game; be ready for one that starts here.
     fn new_game(&mut self, start: &Position) -> Result<(), Fault>;
 
-    fn think(&mut self, situation: &GameView<'_>, budget: &MoveLimits)
+    fn think(&mut self, situation: &GameView<'_>, limits: &MoveLimits)
     -> Result<MoveRecord, Fault>;
 }

@@ -78,7 +78,7 @@ impl PlayerConfig {
     }
 
     /// Takes a seat at the board, with limits that come from the match where it has none.
-    pub fn seat(&self, limits: &GameLimits) -> Box<dyn Player> {
+    pub fn create(&self, limits: &GameLimits) -> Box<dyn Player> {
         match &self.kind {
             PlayerKind::Uci(engine) => Box::new(UciEngine::new(engine.clone())),
             PlayerKind::InProcess { weights, hash } => {
@@ -184,7 +184,7 @@ impl Settings {
                         player: text.to_owned(),
                         error,
                     })?;
-                settings.limits.clock = Some(clock);
+                settings.limits.time_control = Some(clock);
             } else {
                 settings.set(key, value).ok_or_else(unknown)?;
             }

@@ -1,7 +1,7 @@
 //! Who plays whom, with which colour, from which opening.
 //!
-//! A round is one opening; in each round every pairing plays it twice, with colours exchanged.
-//! Game numbers run through the rounds, so a number alone says everything about a game.
+//! A round is one opening. In each round every two opponents play it twice, with colours reversed.
+//! Games are numbered through all rounds, so the number alone identifies a game.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -12,58 +12,57 @@ pub enum Format {
     Gauntlet,
 }
 
-/// A game to be played.
+/// One game to be played: indices of the players and of the opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fixture {
-    pub number: usize,
-    pub round: usize,
+pub struct Pairing {
     pub white: usize,
     pub black: usize,
+    pub opening: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    pairings: Vec<(usize, usize)>,
+    opponents: Vec<(usize, usize)>,
     rounds: usize,
 }
 
 impl Schedule {
-    /// `games` are per pairing; an odd number is rounded up, for pairs are not broken.
+    /// `games` are per two opponents; an odd number is rounded up to whole pairs.
     pub fn new(players: usize, format: Format, games: usize) -> Schedule {
         let first_players = match format {
             Format::RoundRobin => players,
             Format::Gauntlet => players.min(1),
         };
-        let pairings = (0..first_players)
+        let opponents = (0..first_players)
             .flat_map(|one| (one + 1..players).map(move |other| (one, other)))
             .collect();
         Schedule {
-            pairings,
+            opponents,
             rounds: games.div_ceil(2),
         }
     }
 
     pub fn games(&self) -> usize {
-        self.pairings.len() * self.rounds * 2
+        self.opponents.len() * self.rounds * 2
     }
 
-    pub fn pairings(&self) -> &[(usize, usize)] {
-        &self.pairings
+    /// Who meets whom.
+    pub fn opponents(&self) -> &[(usize, usize)] {
+        &self.opponents
     }
 
-    pub fn fixture(&self, number: usize) -> Fixture {
+    pub fn pairing(&self, number: usize) -> Pairing {
         let pair = number / 2;
-        let (one, other) = self.pairings[pair % self.pairings.len()];
+        let (one, other) = self.opponents[pair % self.opponents.len()];
         let (white, black) = if number.is_multiple_of(2) {
             (one, other)
         } else {
             (other, one)
         };
-        Fixture {
-            number,
-            round: pair / self.pairings.len(),
+        Pairing {
             white,
             black,
+            opening: pair / self.opponents.len(),
         }
     }
 }
@@ -78,8 +77,8 @@ mod tests {
         assert_eq!(schedule.games(), 6 * 2 * 2);
         let mut met = std::collections::HashMap::new();
         for number in 0..schedule.games() {
-            let fixture = schedule.fixture(number);
-            *met.entry((fixture.round, fixture.white, fixture.black))
+            let pairing = schedule.pairing(number);
+            *met.entry((pairing.opening, pairing.white, pairing.black))
                 .or_insert(0) += 1;
         }
         assert_eq!(met.len(), schedule.games());
@@ -92,6 +91,6 @@ mod tests {
     #[test]
     fn in_a_gauntlet_the_first_meets_the_others() {
         let schedule = Schedule::new(4, Format::Gauntlet, 2);
-        assert_eq!(schedule.pairings(), [(0, 1), (0, 2), (0, 3)]);
+        assert_eq!(schedule.opponents(), [(0, 1), (0, 2), (0, 3)]);
     }
 }

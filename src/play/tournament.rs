@@ -1,26 +1,21 @@
-//! A match from its first game to its result: schedule, journal, test.
+//! A match from its first game to its result: schedule, games file, SPRT.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use thiserror::Error;
 
-use super::adjudication::Adjudication;
 use super::crosstable::{Crosstable, FinishedGame};
-use super::game::GameRecord;
+use super::game::{GameRecord, GameRules};
 use super::game_runner::GameRunner;
 use super::games_file::{GAME_TAG, GamesFile, GamesFileError, MATCH_TAG};
-use super::limits::GameLimits;
 use super::openings::Opening;
 use super::pgn::{self, PgnHeader};
 use super::player_config::PlayerConfig;
-use super::schedule::{Fixture, Schedule};
+use super::schedule::{Pairing, Schedule};
 use super::sprt::{Sprt, SprtDecision};
-use crate::tablebase::Tablebases;
 
 pub struct Tournament {
     pub event: String,
@@ -28,11 +23,7 @@ pub struct Tournament {
     /// In the order in which they are played.
     pub openings: Vec<Opening>,
     pub schedule: Schedule,
-    /// For those who have no limits of their own.
-    pub limits: GameLimits,
-    pub margin: Duration,
-    pub adjudication: Adjudication,
-    pub tablebases: Option<Arc<Tablebases>>,
+    pub rules: GameRules,
     pub concurrency: usize,
     /// For two players: when to stop.
     pub sprt: Option<Sprt>,
@@ -46,12 +37,17 @@ pub enum TournamentError {
     Thread(#[from] io::Error),
 }
 
-/// Hears of the games as they end.
+/// Called after each game.
 pub trait TournamentObserver {
-    fn finished(&mut self, fixture: Fixture, record: &GameRecord, crosstable: &Crosstable);
+    fn finished(
+        &mut self,
+        number: usize,
+        pairing: Pairing,
+        record: &GameRecord,
+        crosstable: &Crosstable,
+    );
 }
 
-/// Where a match stands at its end.
 pub struct TournamentResult {
     pub crosstable: Crosstable,
     pub decision: Option<SprtDecision>,
@@ -68,22 +64,23 @@ impl Tournament {
             text.push_str(&format!("{} {:?}", opening.start.fen(), opening.moves));
         }
         let limits = (
-            self.limits,
-            self.margin,
-            self.adjudication,
-            self.tablebases.is_some(),
-            self.schedule.pairings(),
+            self.rules.limits,
+            self.rules.margin,
+            self.rules.adjudication,
+            self.rules.tablebases.is_some(),
+            self.schedule.opponents(),
         );
         text.push_str(&format!("{limits:?}"));
         format!("{:016x}", fowler_noll_vo(text.as_bytes()))
     }
 
-    /// Plays what is not finished yet, until the schedule or the test ends, or `stop` is set.
+    /// Plays the games that are not finished yet, until the schedule or the SPRT ends or `stop`
+    /// is set.
     pub fn run(
         &self,
-        mut journal: Option<GamesFile>,
+        mut file: Option<GamesFile>,
         finished: BTreeMap<usize, FinishedGame>,
-        spectator: &mut dyn TournamentObserver,
+        observer: &mut dyn TournamentObserver,
         stop: &AtomicBool,
     ) -> Result<TournamentResult, TournamentError> {
         let mut crosstable = Crosstable::new(self.schedule.clone());
@@ -92,51 +89,56 @@ impl Tournament {
                 crosstable.add(number, game);
             }
         }
-        let mut decision = self.judge(&mut crosstable);
+        let mut decision = self.sprt_decision(&mut crosstable);
         let mut failure = None;
         if decision.is_none() {
             let id = self.id();
-            let todo: Vec<Fixture> = (0..self.schedule.games())
+            let numbers: Vec<usize> = (0..self.schedule.games())
                 .filter(|number| !crosstable.is_finished(*number))
-                .map(|number| self.schedule.fixture(number))
                 .collect();
-            self.hall()
-                .play(&todo, self.concurrency, stop, |fixture, record| {
-                    let written = journal
-                        .as_mut()
-                        .map(|journal| journal.append(&self.pgn(&id, &fixture, &record)));
-                    if let Some(Err(error)) = written {
-                        failure = Some(error);
-                        return ControlFlow::Break(());
-                    }
-                    crosstable.add(fixture.number, FinishedGame::of(&record));
-                    spectator.finished(fixture, &record, &crosstable);
-                    decision = self.judge(&mut crosstable);
-                    match decision {
-                        Some(_) => ControlFlow::Break(()),
-                        None => ControlFlow::Continue(()),
-                    }
-                })?;
+            let pairings: Vec<Pairing> = numbers
+                .iter()
+                .map(|number| self.schedule.pairing(*number))
+                .collect();
+            let finished = |index: usize, record: GameRecord| {
+                let (number, pairing) = (numbers[index], pairings[index]);
+                let written = file
+                    .as_mut()
+                    .map(|file| file.append(&self.pgn(&id, number, &pairing, &record)));
+                if let Some(Err(error)) = written {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+                crosstable.add(number, FinishedGame::of(&record));
+                observer.finished(number, pairing, &record, &crosstable);
+                decision = self.sprt_decision(&mut crosstable);
+                match decision {
+                    Some(_) => ControlFlow::Break(()),
+                    None => ControlFlow::Continue(()),
+                }
+            };
+            self.runner()
+                .play(&pairings, self.concurrency, stop, finished)?;
         }
         if let Some(error) = failure {
             return Err(error.into());
         }
-        self.conclude(crosstable, decision, journal)
+        self.conclude(crosstable, decision, file)
     }
 
-    /// Games that ended out of turn after the one that decided are not part of the match.
+    /// Drops the games after the pair that decided the SPRT, if other threads finished some.
     fn conclude(
         &self,
         crosstable: Crosstable,
         decision: Option<SprtDecision>,
-        journal: Option<GamesFile>,
+        file: Option<GamesFile>,
     ) -> Result<TournamentResult, TournamentError> {
         let end = match decision {
-            Some(_) => crosstable.settled_games(),
+            Some(_) => crosstable.games_in_order(),
             None => usize::MAX,
         };
-        if let Some(journal) = journal {
-            journal.put_in_order(end)?;
+        if let Some(file) = file {
+            file.sort(end)?;
         }
         Ok(TournamentResult {
             crosstable: crosstable.before(end),
@@ -144,10 +146,10 @@ impl Tournament {
         })
     }
 
-    /// Settles what can be settled and asks the test after each pair.
-    fn judge(&self, crosstable: &mut Crosstable) -> Option<SprtDecision> {
+    /// Applies the SPRT after each pair, in the order of the schedule.
+    fn sprt_decision(&self, crosstable: &mut Crosstable) -> Option<SprtDecision> {
         let sprt = self.sprt?;
-        while let Some(score) = crosstable.settle_pair() {
+        while let Some(score) = crosstable.next_pair_in_order() {
             if let Some(decision) = sprt.decision(&score) {
                 return Some(decision);
             }
@@ -155,37 +157,31 @@ impl Tournament {
         None
     }
 
-    fn hall(&self) -> GameRunner<'_> {
+    fn runner(&self) -> GameRunner<'_> {
         GameRunner {
             players: &self.players,
             openings: &self.openings,
-            limits: self.limits,
-            margin: self.margin,
-            adjudication: self.adjudication,
-            tablebases: self.tablebases.clone(),
+            rules: &self.rules,
         }
     }
 
-    fn pgn(&self, id: &str, fixture: &Fixture, record: &GameRecord) -> String {
-        let limits = self.hall().rules(fixture).limits;
+    fn pgn(&self, id: &str, number: usize, pairing: &Pairing, record: &GameRecord) -> String {
+        let limits = self.runner().limits(pairing);
         let (white, black) = (limits.white.tag(), limits.black.tag());
         let time_control = if white == black {
             white
         } else {
             format!("{white} against {black}")
         };
-        let heading = PgnHeader {
+        let header = PgnHeader {
             event: &self.event,
-            round: fixture.round + 1,
-            white: &self.players[fixture.white].name,
-            black: &self.players[fixture.black].name,
+            round: pairing.opening + 1,
+            white: &self.players[pairing.white].name,
+            black: &self.players[pairing.black].name,
             time_control: &time_control,
-            more: &[
-                (MATCH_TAG, id.to_owned()),
-                (GAME_TAG, fixture.number.to_string()),
-            ],
+            more: &[(MATCH_TAG, id.to_owned()), (GAME_TAG, number.to_string())],
         };
-        pgn::write(record, &heading)
+        pgn::write(record, &header)
     }
 }
 
@@ -196,9 +192,9 @@ fn fowler_noll_vo(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Nobody watches.
+/// Ignores all games.
 pub struct NoObserver;
 
 impl TournamentObserver for NoObserver {
-    fn finished(&mut self, _: Fixture, _: &GameRecord, _: &Crosstable) {}
+    fn finished(&mut self, _: usize, _: Pairing, _: &GameRecord, _: &Crosstable) {}
 }

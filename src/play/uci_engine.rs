@@ -220,8 +220,8 @@ impl UciEngine {
         let process = self.process.as_mut().ok_or_else(gone)?;
         process.write_castling_as(position.castles().mode())?;
         let both = ByColor::new_with(|_| limits);
-        let budget = GameClocks::new(both, Duration::ZERO).budget(position.turn());
-        self.think(&situation, &budget)
+        let limits = GameClocks::new(both, Duration::ZERO).move_limits(position.turn());
+        self.think(&situation, &limits)
     }
 
     /// Asks of many positions what some moves are worth, all at once: no time is lost between a
@@ -277,17 +277,17 @@ impl UciEngine {
         process.is_ready(timeout)
     }
 
-    fn ask(&mut self, situation: &GameView<'_>, budget: &MoveLimits) -> Result<MoveRecord, Fault> {
+    fn ask(&mut self, situation: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
         let mover = situation.game.position().turn();
         let process = self.process.as_mut().ok_or_else(gone)?;
         // What it still had to say about the last move is no answer to this one.
         while process.lines.try_recv().is_ok() {}
         process.say(&position_command(situation))?;
         let started = Instant::now();
-        process.say(&go_command(budget))?;
-        let allowance = budget.allowance(mover);
+        process.say(&go_command(limits))?;
+        let allowance = limits.allowance(mover);
         let deadline = match allowance {
-            Some(allowance) => started + allowance + budget.margin + GRACE,
+            Some(allowance) => started + allowance + limits.margin + GRACE,
             None => started + self.engine.timeout,
         };
         let mut info = Info::default();
@@ -330,9 +330,9 @@ impl Player for UciEngine {
     fn think(
         &mut self,
         situation: &GameView<'_>,
-        budget: &MoveLimits,
+        limits: &MoveLimits,
     ) -> Result<MoveRecord, Fault> {
-        self.ask(situation, budget).inspect_err(|fault| {
+        self.ask(situation, limits).inspect_err(|fault| {
             // An engine that still thinks, or is gone, is of no use to the next game.
             if fault.kind != FaultKind::IllegalMove {
                 self.process = None;
@@ -370,28 +370,28 @@ fn position_command(situation: &GameView<'_>) -> String {
     text
 }
 
-fn go_command(budget: &MoveLimits) -> String {
+fn go_command(limits: &MoveLimits) -> String {
     let mut text = "go".to_owned();
     let mut add = |name: &str, value: Option<u128>| {
         if let Some(value) = value {
             text.push_str(&format!(" {name} {value}"));
         }
     };
-    let time = |color: Color| budget.remaining.get(color).map(|time| time.as_millis());
+    let time = |color: Color| limits.remaining.get(color).map(|time| time.as_millis());
     add("wtime", time(Color::White));
     add("btime", time(Color::Black));
-    if budget.remaining.white.is_some() || budget.remaining.black.is_some() {
-        add("winc", Some(budget.increment.white.as_millis()));
-        add("binc", Some(budget.increment.black.as_millis()));
+    if limits.remaining.white.is_some() || limits.remaining.black.is_some() {
+        add("winc", Some(limits.increment.white.as_millis()));
+        add("binc", Some(limits.increment.black.as_millis()));
     }
-    add("movestogo", budget.moves_to_go.map(u128::from));
+    add("movestogo", limits.moves_to_go.map(u128::from));
     // Other engines have no plain search; the same depth comes closest.
-    let plies = budget.limits.plain.map(|breadth| breadth.plies);
-    add("depth", budget.limits.depth.or(plies).map(u128::from));
-    add("nodes", budget.limits.nodes.map(u128::from));
+    let plies = limits.game.plain.map(|breadth| breadth.plies);
+    add("depth", limits.game.depth.or(plies).map(u128::from));
+    add("nodes", limits.game.nodes.map(u128::from));
     add(
         "movetime",
-        budget.limits.move_time.map(|time| time.as_millis()),
+        limits.game.move_time.map(|time| time.as_millis()),
     );
     text
 }

@@ -13,7 +13,7 @@ use shakmaty::{ByColor, Color};
 use super::{Batch, Fitness, Sloped};
 use crate::eval::Weights;
 use crate::play::adjudication::Adjudication;
-use crate::play::{self, Encounter, GameLimits, GameResult, Opening, Terms, openings};
+use crate::play::{self, GameLimits, GameResult, GameRules, Opening, Pairing, openings};
 use crate::search::plain::Breadth;
 use crate::tune::genome::Genome;
 
@@ -102,7 +102,7 @@ impl GamesSettings {
         format!("{:.1}%", 100.0 * value)
     }
 
-    pub fn terms(&self) -> Terms {
+    pub fn rules(&self) -> GameRules {
         let limits = match self.search {
             Manner::Plain => GameLimits::plain(Breadth {
                 plies: self.plies,
@@ -110,12 +110,13 @@ impl GamesSettings {
             }),
             Manner::Finch => GameLimits::depth(self.plies),
         };
-        Terms {
+        GameRules {
             limits,
             adjudication: Adjudication {
                 max_moves: (self.max_moves > 0).then_some(self.max_moves),
                 ..Adjudication::default()
             },
+            ..GameRules::default()
         }
     }
 
@@ -125,14 +126,14 @@ impl GamesSettings {
             Place::Start => "the start",
             Place::Book => "Finch's openings",
         };
-        format!("games from {place}, {}", self.terms().limits)
+        format!("games from {place}, {}", self.rules().limits)
     }
 }
 
 /// Where individuals meet.
 pub struct Arena {
     genome: Arc<Genome>,
-    terms: Terms,
+    rules: GameRules,
     openings: Vec<Opening>,
 }
 
@@ -140,7 +141,7 @@ impl Arena {
     pub fn new(genome: Arc<Genome>, settings: &GamesSettings) -> Arena {
         Arena {
             genome,
-            terms: settings.terms(),
+            rules: settings.rules(),
             openings: match settings.openings {
                 Place::Start => vec![Opening::default()],
                 Place::Book => openings::embedded(),
@@ -165,33 +166,33 @@ impl Arena {
         )
     }
 
-    /// Many games at once; the results stand in the order of the encounters.
-    pub fn games(&self, players: &[&[f64]], encounters: &[Encounter]) -> Vec<GameResult> {
+    /// Many games at once; the results stand in the order of the pairings.
+    pub fn games(&self, players: &[&[f64]], pairings: &[Pairing]) -> Vec<GameResult> {
         let players = players
             .iter()
             .map(|genes| Arc::new(self.genome.weights(genes)));
-        self.meet(&players.collect::<Vec<_>>(), encounters)
+        self.meet(&players.collect::<Vec<_>>(), pairings)
     }
 
-    fn meet(&self, players: &[Arc<Weights>], encounters: &[Encounter]) -> Vec<GameResult> {
+    fn meet(&self, players: &[Arc<Weights>], pairings: &[Pairing]) -> Vec<GameResult> {
         let threads = rayon::current_num_threads();
-        let played = play::encounters(players, &self.openings, encounters, self.terms, threads);
+        let played = play::play_games(players, &self.openings, pairings, &self.rules, threads);
         played.unwrap_or_else(|error| {
             // Without more threads it takes longer, and comes to the same.
             log::warn!("games on one thread: {error}");
-            let game = |encounter: &Encounter| {
+            let game = |pairing: &Pairing| {
                 let sides = ByColor {
-                    white: &players[encounter.white],
-                    black: &players[encounter.black],
+                    white: &players[pairing.white],
+                    black: &players[pairing.black],
                 };
-                self.play(sides, encounter.opening)
+                self.play(sides, pairing.opening)
             };
-            encounters.iter().map(game).collect()
+            pairings.iter().map(game).collect()
         })
     }
 
     fn play(&self, players: ByColor<&Arc<Weights>>, opening: usize) -> GameResult {
-        play::single_game(players, &self.openings[opening], self.terms)
+        play::play_single_game(players, &self.openings[opening], &self.rules)
     }
 }
 
@@ -235,25 +236,25 @@ impl Fitness for Games {
         let last = individuals.len();
         let places = self.places(batch);
         let pair = |player: usize, opening: usize| {
-            [(player, last), (last, player)].map(|(white, black)| Encounter {
+            [(player, last), (last, player)].map(|(white, black)| Pairing {
                 white,
                 black,
                 opening,
             })
         };
-        let encounters: Vec<Encounter> = (0..last)
+        let pairings: Vec<Pairing> = (0..last)
             .flat_map(|player| {
                 places
                     .iter()
                     .flat_map(move |opening| pair(player, *opening))
             })
             .collect();
-        let results = self.arena.meet(&players, &encounters);
+        let results = self.arena.meet(&players, &pairings);
         let mut points = vec![0; last];
-        for (encounter, result) in encounters.iter().zip(results) {
-            let (player, color) = match encounter.white {
+        for (pairing, result) in pairings.iter().zip(results) {
+            let (player, color) = match pairing.white {
                 white if white < last => (white, Color::White),
-                _ => (encounter.black, Color::Black),
+                _ => (pairing.black, Color::Black),
             };
             points[player] += result.result_for(color).half_points();
         }

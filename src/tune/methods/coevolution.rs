@@ -5,7 +5,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
-use crate::play::Encounter;
+use crate::play::Pairing;
 use crate::random::{Purpose, stream};
 use crate::tune::operators::Mutation;
 
@@ -60,8 +60,8 @@ impl CoevolutionSettings {
     }
 
     /// Everyone seeks opponents at random, with a colour at random; a game counts for both.
-    pub fn encounters(&self, openings: usize, around: &Surroundings<'_>) -> Vec<Encounter> {
-        let mut encounters = Vec::new();
+    pub fn pairings(&self, openings: usize, around: &Surroundings<'_>) -> Vec<Pairing> {
+        let mut pairings = Vec::new();
         for player in 0..self.population {
             let mut random = stream(around.seed, Purpose::Draw, around.generation, player as u64);
             for _ in 0..self.or_half(self.games) {
@@ -73,14 +73,14 @@ impl CoevolutionSettings {
                 } else {
                     (other, player)
                 };
-                encounters.push(Encounter {
+                pairings.push(Pairing {
                     white,
                     black,
                     opening: random.random_range(0..openings),
                 });
             }
         }
-        encounters
+        pairings
     }
 
     /// The fitness of each is the share of the points in its games.
@@ -88,13 +88,13 @@ impl CoevolutionSettings {
         let Some(arena) = around.fitness.arena() else {
             return;
         };
-        let encounters = self.encounters(arena.openings(), around);
+        let pairings = self.pairings(arena.openings(), around);
         let players: Vec<&[f64]> = population.iter().map(|one| one.genes.as_slice()).collect();
-        let results = arena.games(&players, &encounters);
+        let results = arena.games(&players, &pairings);
         let mut points = vec![[0_u32; 2]; population.len()];
-        for (encounter, result) in encounters.iter().zip(results) {
+        for (pairing, result) in pairings.iter().zip(results) {
             for color in shakmaty::Color::ALL {
-                let player = color.fold_wb(encounter.white, encounter.black);
+                let player = color.fold_wb(pairing.white, pairing.black);
                 points[player][0] += result.result_for(color).half_points();
                 points[player][1] += 2;
             }

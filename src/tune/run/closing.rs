@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use crate::eval::Weights;
 use crate::play::games_file::GamesFile;
 use crate::play::player_config::PlayerConfig;
 use crate::play::schedule::{Format, Schedule};
 use crate::play::tournament::{NoObserver, Tournament};
-use crate::play::{GameLimits, MatchScore, Terms, openings};
+use crate::play::{GameLimits, GameRules, MatchScore, openings};
 use crate::tune::genome::Genome;
 use crate::tune::preset::{FitnessSettings, Preset};
 
@@ -58,7 +57,7 @@ pub fn closing_matches(
     if crosstable.games() < tournament.schedule.games() {
         return Ok(None);
     }
-    let closings = crosstable.pairings().map(|((_, opponent), score)| Closing {
+    let closings = crosstable.scores().map(|((_, opponent), score)| Closing {
         opponent: players[opponent].0.to_owned(),
         score,
     });
@@ -67,9 +66,9 @@ pub fn closing_matches(
 
 fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
     let run = &preset.run;
-    let terms = match &preset.fitness {
-        FitnessSettings::Games(settings) => settings.terms(),
-        _ => Terms::from(GameLimits::nodes(run.closing_nodes)),
+    let rules = match &preset.fitness {
+        FitnessSettings::Games(settings) => settings.rules(),
+        _ => GameRules::from(GameLimits::nodes(run.closing_nodes)),
     };
     let mut openings = openings::embedded();
     openings::shuffle(&mut openings, run.seed);
@@ -81,10 +80,7 @@ fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
         players: players.iter().map(player).collect(),
         openings,
         schedule: Schedule::new(players.len(), Format::Gauntlet, run.closing_games as usize),
-        limits: terms.limits,
-        margin: Duration::ZERO,
-        adjudication: terms.adjudication,
-        tablebases: None,
+        rules,
         concurrency: match run.threads {
             0 => rayon::current_num_threads(),
             threads => threads,
