@@ -18,8 +18,8 @@
 //! - [`tune`]: genome × fitness × method: evolving weights, run folders, reports
 //! - [`play`] again: do they win?
 //!
-//! [`random`] and [`files`] serve them all: chance that can be told again, files that are never
-//! seen half-written.
+//! [`random`], [`hash`] and [`files`] serve them all: chance that can be told again, a hash that
+//! never changes, files that are never seen half-written.
 
 pub mod bench;
 pub mod book;
@@ -27,6 +27,7 @@ pub mod cli;
 pub mod data;
 pub mod eval;
 pub mod files;
+pub mod hash;
 pub mod play;
 pub mod position;
 pub mod random;

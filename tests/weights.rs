@@ -282,3 +282,58 @@ fn a_network_that_is_missing_or_damaged_is_told_by_name() {
         Some("network = \"n.net\"")
     );
 }
+
+#[test]
+fn the_id_counts_what_plays_and_nothing_else() {
+    let weights = Weights::default();
+    let id = weights.id();
+    let changed = |change: &dyn Fn(&mut Weights)| {
+        let mut other = weights.clone();
+        change(&mut other);
+        other.id()
+    };
+    let renamed = changed(&|weights| {
+        weights.name = "another name".to_owned();
+        weights.provenance = vec![("date".to_owned(), "2030-01-01".to_owned())];
+    });
+    assert_eq!(renamed, id);
+    assert_ne!(weights.clone().without_network().id(), id);
+    let searches = changed(&|weights| {
+        weights.search.insert("lmr_base".to_owned(), 91);
+    });
+    assert_ne!(searches, id);
+    let valued = changed(&|weights| weights.set(term::pawn(), Value::both(101.0)));
+    assert_ne!(valued, id);
+    // The id is written to files, so it must not depend on the build.
+    let mut pawns = Weights::zero("pawns");
+    pawns.set(term::pawn(), Value::both(100.0));
+    assert_eq!(pawns.id().to_string(), "390f5cb62a3ed91b");
+}
+
+#[test]
+fn win_model_and_search_constants_are_read_and_written() {
+    let text = "[win_model]\nmidpoint = 210.5\nslope = 77\n[search]\nlmr_base = 90\n\
+                [material]\npawn = 100\n";
+    let weights = read(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(weights.win_model().midpoint, 210.5);
+    assert_eq!(weights.win_model().slope, 77.0);
+    assert_eq!(weights.search["lmr_base"], 90);
+    assert_eq!(read(&weights.to_toml()), Ok(weights));
+    for (text, message) in [
+        (
+            "[win_model]\nmiddle = 3\n",
+            "test.toml:2: middle: no such key",
+        ),
+        (
+            "[win_model]\nslope = 0\n",
+            "test.toml:1: win_model: midpoint",
+        ),
+        (
+            "[search]\nlmr_base = 1.5\n",
+            "test.toml:2: lmr_base: float where",
+        ),
+    ] {
+        let error = error(&format!("{text}[material]\npawn = 1\n")).to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}

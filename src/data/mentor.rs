@@ -9,10 +9,12 @@ use std::time::Duration;
 use shakmaty::Move;
 use thiserror::Error;
 
+use crate::eval::Centipawns;
 use crate::play::player::Player;
 use crate::play::player_config::{PlayerConfig, PlayerKind};
-use crate::play::{EngineCommand, Fault, GameLimits, PlayerScore, UciEngine};
+use crate::play::{EngineCommand, Fault, GameLimits, UciEngine};
 use crate::position::Position;
+use crate::search::score::ReportedScore;
 
 /// How long a mentor may be silent, unless it is told otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -151,7 +153,9 @@ impl Mentor {
     pub fn choose(&mut self, position: &Position) -> Option<(Move, i32)> {
         let thought = self.outside.consult(position, self.plan.limits).ok()?;
         match thought.score {
-            Some(PlayerScore::Centipawns(centipawns)) => Some((thought.m, centipawns)),
+            Some(ReportedScore::Centipawns(Centipawns(centipawns))) => {
+                Some((thought.m, centipawns))
+            }
             _ => None,
         }
     }
@@ -164,9 +168,9 @@ impl Mentor {
         let answers = answers
             .or_else(|_| self.outside.probe(questions, depth))
             .ok()?;
-        let centipawns = |(m, score): (Move, PlayerScore)| match score {
-            PlayerScore::Centipawns(centipawns) => Some((m, centipawns)),
-            PlayerScore::Mate(_) => None,
+        let centipawns = |(m, score): (Move, ReportedScore)| match score {
+            ReportedScore::Centipawns(Centipawns(centipawns)) => Some((m, centipawns)),
+            ReportedScore::Mate(_) => None,
         };
         let answers = answers.into_iter();
         Some(
@@ -193,12 +197,12 @@ impl Mentor {
         }
         let thought = self.outside.consult(position, self.plan.limits)?;
         Ok(match thought.score {
-            Some(PlayerScore::Centipawns(centipawns)) => Asked::Score {
+            Some(ReportedScore::Centipawns(Centipawns(centipawns))) => Asked::Score {
                 centipawns,
                 depth: thought.depth,
                 best_is_quiet: !thought.m.is_conversion(),
             },
-            Some(PlayerScore::Mate(_)) => Asked::Mate,
+            Some(ReportedScore::Mate(_)) => Asked::Mate,
             None => Asked::Nothing,
         })
     }

@@ -9,6 +9,7 @@
 //! - `terms/` is the hand-written evaluation: `list.rs` declares every term, `sink.rs` has the
 //!   readings and the one function that blends phases and scales endings, one file per family
 //!   reports its terms
+//! - `score.rs` has the units of scores and the win model
 //! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
 //! - `installed.rs`: the weights file beside the program, which replaces the built-in weights
 //! - `network.rs`: another judge altogether, with weights that nobody can read
@@ -58,6 +59,7 @@
 mod installed;
 mod loaded;
 mod network;
+mod score;
 mod terms;
 mod weights;
 mod weights_file;
@@ -80,12 +82,13 @@ pub use network::{
     HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
     output_of,
 };
+pub use score::{Centipawns, Score, WinModel};
 pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
 pub use terms::sink::{
     SCORE_LIMIT, ScoreGradient, Taper, Totals, Trace, tapered_score, tapered_score_for_white,
 };
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
-pub use weights::{Packed, Value, Weights};
+pub use weights::{Packed, Value, Weights, WeightsId};
 pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
 
 /// As many plies from the root have sums of their own.

@@ -24,6 +24,7 @@ use bytemuck::{Pod, Zeroable};
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use super::terms::sink::SCORE_LIMIT;
+use crate::hash::stable_hash;
 use crate::position::Position;
 
 /// Sums a side.
@@ -106,6 +107,11 @@ impl Network {
             return Err("weights too large to add up".to_owned());
         }
         Ok(Network::new(file, parameters))
+    }
+
+    /// A stable hash over all weights.
+    pub fn hash(&self) -> u64 {
+        stable_hash(bytemuck::bytes_of(&*self.parameters))
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -4,12 +4,16 @@
 //! stay exactly what they are, and both phases share one machine word so that the evaluation
 //! adds them together in one step. How they look in a file is the business of `weights_file.rs`.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{AddAssign, Mul};
 use std::sync::LazyLock;
 
 use super::network::Network;
+use super::score::WinModel;
 use super::terms::papers;
 use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
+use crate::hash::StableHasher;
 
 /// A midgame and an endgame value in one word, the endgame in the upper half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +85,16 @@ impl Value {
 /// The vector's room: a power of two, so that a masked index needs no check.
 const CAPACITY: usize = WEIGHT_COUNT.next_power_of_two();
 
+/// Identifies how weights play; see [`Weights::id`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WeightsId(pub u64);
+
+impl fmt::Display for WeightsId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 #[derive(Clone, PartialEq)]
 pub struct Weights {
     pub name: String,
@@ -94,6 +108,11 @@ pub struct Weights {
     /// If there is one, it judges in place of the terms; they still tell the search what pieces
     /// are worth.
     pub network: Option<Network>,
+    /// The win model of the terms. A network has its own: ask [`Weights::win_model`].
+    pub terms_win_model: WinModel,
+    /// Search constants that differ from their defaults, by name. The search knows the names and
+    /// their ranges.
+    pub search: BTreeMap<String, i32>,
 }
 
 impl Weights {
@@ -106,6 +125,8 @@ impl Weights {
             families: 0,
             papers_in_full: false,
             network: None,
+            terms_win_model: WinModel::default(),
+            search: BTreeMap::new(),
         }
     }
 
@@ -119,6 +140,40 @@ impl Weights {
     #[inline(always)]
     pub fn packed(&self, term: Term) -> Packed {
         self.packed[term.index() & (CAPACITY - 1)]
+    }
+
+    /// What the scores of these weights mean.
+    pub fn win_model(&self) -> WinModel {
+        self.terms_win_model
+    }
+
+    /// A hash over everything that decides how these weights play: the terms' values (they judge
+    /// small endings and give piece values even beside a network), the network, the win model
+    /// (it converts contempt) and the search constants. Names, dates and files do not count. The
+    /// value is the same in every build, and terms added to the list later do not change it as
+    /// long as they weigh nothing.
+    pub fn id(&self) -> WeightsId {
+        let mut hasher = StableHasher::new();
+        for info in TERMS {
+            for (index, term) in info.terms().enumerate() {
+                let packed = self.packed(term);
+                if packed != Packed::ZERO {
+                    hasher.write(info.name.as_bytes());
+                    hasher.write_u64(index as u64);
+                    hasher.write_u64(packed.0 as u64);
+                }
+            }
+        }
+        hasher.write(b"network");
+        hasher.write_u64(self.network.as_ref().map_or(0, Network::hash));
+        let model = self.win_model();
+        hasher.write_u64(model.midpoint.to_bits());
+        hasher.write_u64(model.slope.to_bits());
+        for (name, value) in &self.search {
+            hasher.write(name.as_bytes());
+            hasher.write_u64(i64::from(*value) as u64);
+        }
+        WeightsId(hasher.finish())
     }
 
     /// Name and origin in a line each, for people who want to know what they play against.

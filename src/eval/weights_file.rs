@@ -7,6 +7,13 @@
 //! [provenance]          # free words about where the values come from
 //! source = "hand-set"
 //!
+//! [win_model]           # what the terms' scores mean, see `WinModel`
+//! midpoint = 200
+//! slope = 80
+//!
+//! [search]              # search constants that differ from their defaults
+//! lmr_base = 90
+//!
 //! [material]            # one table per family
 //! pawn = [82, 104]      # midgame and endgame
 //! tempo = 12            # the same in both
@@ -19,6 +26,7 @@
 //! whole evaluator; a file that names no term at all is a mistake. Every error tells file,
 //! line and term, because the reader is a person with an editor open.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
@@ -28,6 +36,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
 use super::network::Network;
+use super::score::WinModel;
 use super::terms::{Family, TERMS, Term, TermInfo};
 use super::weights::{Value, Weights};
 use crate::files::write_atomically;
@@ -79,6 +88,10 @@ pub enum WeightsProblem {
     NotFinite(String),
     #[error("{value} is outside the bounds {low}..={high}")]
     OutOfBounds { value: f64, low: i32, high: i32 },
+    #[error("no such key; a win model has midpoint and slope")]
+    UnknownWinModelKey,
+    #[error("midpoint {midpoint} and slope {slope}: both must be between 1 and 100000")]
+    WinModel { midpoint: f64, slope: f64 },
 }
 
 fn family_keys() -> String {
@@ -134,6 +147,19 @@ impl Weights {
             text.push_str("\n[provenance]\n");
             for (key, value) in &self.provenance {
                 let _ = writeln!(text, "{} = {}", bare_or_quoted(key), quoted(value));
+            }
+        }
+        if self.terms_win_model != WinModel::default() {
+            let WinModel { midpoint, slope } = self.terms_win_model;
+            let _ = write!(
+                text,
+                "\n[win_model]\nmidpoint = {midpoint}\nslope = {slope}\n"
+            );
+        }
+        if !self.search.is_empty() {
+            text.push_str("\n[search]\n");
+            for (name, value) in &self.search {
+                let _ = writeln!(text, "{} = {value}", bare_or_quoted(name));
             }
         }
         let written = |family: &&Family| self.uses(**family) || **family == Family::Material;
@@ -260,6 +286,8 @@ impl Reader<'_> {
                     weights.network = Some(found);
                 }
                 "provenance" => weights.provenance = self.provenance(value)?,
+                "win_model" => weights.terms_win_model = self.win_model(value)?,
+                "search" => weights.search = self.search(value)?,
                 name => {
                     let family = Family::ALL.iter().find(|family| family.key() == name);
                     let family = *family.ok_or_else(|| {
@@ -285,6 +313,48 @@ impl Reader<'_> {
             .into_iter()
             .map(|(key, value)| word(key.get_ref(), value))
             .collect()
+    }
+
+    fn win_model(&self, value: &Spanned<DeValue<'_>>) -> Result<WinModel, WeightsError> {
+        let table = self.table("win_model", value)?;
+        let default = WinModel::default();
+        let (mut midpoint, mut slope) = (default.midpoint, default.slope);
+        for (key, value) in in_order(table) {
+            let name = key.get_ref().as_ref();
+            match name {
+                "midpoint" => midpoint = self.decimal(name, value)?,
+                "slope" => slope = self.decimal(name, value)?,
+                _ => {
+                    let problem = WeightsProblem::UnknownWinModelKey;
+                    return Err(self.fail(key.span(), Some(name), problem));
+                }
+            }
+        }
+        WinModel::new(midpoint, slope).ok_or_else(|| {
+            let problem = WeightsProblem::WinModel { midpoint, slope };
+            self.fail(value.span(), Some("win_model"), problem)
+        })
+    }
+
+    /// The search constants. The search checks their names and ranges.
+    fn search(&self, value: &Spanned<DeValue<'_>>) -> Result<BTreeMap<String, i32>, WeightsError> {
+        let mut constants = BTreeMap::new();
+        for (key, value) in in_order(self.table("search", value)?) {
+            let name = key.get_ref();
+            let number = match value.get_ref() {
+                DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
+                _ => None,
+            };
+            let number = number.ok_or_else(|| {
+                let problem = WeightsProblem::WrongType {
+                    expected: "a whole number of 32 bits",
+                    found: value.get_ref().type_str(),
+                };
+                self.fail(value.span(), Some(name), problem)
+            })?;
+            constants.insert(name.to_string(), number);
+        }
+        Ok(constants)
     }
 
     /// Reads one family's table; answers how many terms it named.
@@ -352,7 +422,21 @@ impl Reader<'_> {
     }
 
     fn number(&self, info: &TermInfo, value: &Spanned<DeValue<'_>>) -> Result<f64, WeightsError> {
-        let fail = |problem| Err(self.fail(value.span(), Some(info.name), problem));
+        let number = self.decimal(info.name, value)?;
+        let (low, high) = (info.low, info.high);
+        if number < f64::from(low) || number > f64::from(high) {
+            let problem = WeightsProblem::OutOfBounds {
+                value: number,
+                low,
+                high,
+            };
+            return Err(self.fail(value.span(), Some(info.name), problem));
+        }
+        Ok(number)
+    }
+
+    fn decimal(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Result<f64, WeightsError> {
+        let fail = |problem| Err(self.fail(value.span(), Some(name), problem));
         let written = match value.get_ref() {
             DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
             DeValue::Float(float) => float.as_str(),
@@ -366,11 +450,6 @@ impl Reader<'_> {
         let number: f64 = written.parse().unwrap_or(f64::NAN);
         if !number.is_finite() {
             return fail(WeightsProblem::NotFinite(written.to_owned()));
-        }
-        let (low, high) = (info.low, info.high);
-        if number < f64::from(low) || number > f64::from(high) {
-            let value = number;
-            return fail(WeightsProblem::OutOfBounds { value, low, high });
         }
         Ok(number)
     }

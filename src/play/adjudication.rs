@@ -10,7 +10,7 @@ use shakmaty::{ByColor, Color};
 use thiserror::Error;
 
 use super::game::GameEnd;
-use super::player::PlayerScore;
+use crate::search::score::ReportedScore;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Adjudication {
@@ -120,7 +120,7 @@ impl Adjudicator {
     }
 
     /// Takes the score of a move; `halfmoves` is the fifty-move counter after it.
-    pub fn record(&mut self, mover: Color, score: Option<PlayerScore>, halfmoves: u32) {
+    pub fn record(&mut self, mover: Color, score: Option<ReportedScore>, halfmoves: u32) {
         if let Some(rule) = self.rules.draw {
             let quiet = score.is_some_and(|score| score.is_within(rule.score));
             // A capture or pawn move changes the game: restart the count.
@@ -173,11 +173,16 @@ impl Adjudicator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::Centipawns;
 
     fn record(adjudicator: &mut Adjudicator, scores: &[i32]) {
         for (ply, score) in scores.iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
-            adjudicator.record(mover, Some(PlayerScore::Centipawns(*score)), 1);
+            adjudicator.record(
+                mover,
+                Some(ReportedScore::Centipawns(Centipawns(*score))),
+                1,
+            );
         }
     }
 
@@ -194,7 +199,11 @@ mod tests {
         record(&mut adjudicator, &[11]);
         assert_eq!(adjudicator.end(50), None);
         record(&mut adjudicator, &[0, 0, 0, 0]);
-        adjudicator.record(Color::White, Some(PlayerScore::Centipawns(0)), 0);
+        adjudicator.record(
+            Color::White,
+            Some(ReportedScore::Centipawns(Centipawns(0))),
+            0,
+        );
         assert_eq!(
             adjudicator.end(60),
             None,

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use shakmaty::Color;
 
 use super::limits::MoveLimits;
-use super::player::{Fault, FaultKind, GameView, MoveRecord, Player, PlayerScore};
+use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::eval::Weights;
 use crate::position::Position;
 use crate::search::clock::Limits;
+use crate::search::score::ReportedScore;
 use crate::search::table::OutOfMemory;
 use crate::search::{Control, Memory, Outcome, Request, Search, Silent, Table};
-use crate::uci::{UciScore, uci_score};
 
 /// Kept in hand at each move when there is a clock: other games share the processor.
 const OVERHEAD: Duration = Duration::from_millis(10);
@@ -71,19 +71,20 @@ impl Player for EnginePlayer {
             self.memory = Memory::new(self.weights.clone());
             return Err(Fault::new(FaultKind::Disconnect, "the search failed"));
         };
-        thought(&outcome, started)
+        thought(&outcome, &self.weights, started)
     }
 }
 
 /// What a search came to, as a player says it.
-pub(super) fn thought(outcome: &Outcome, started: Instant) -> Result<MoveRecord, Fault> {
+pub(super) fn thought(
+    outcome: &Outcome,
+    weights: &Weights,
+    started: Instant,
+) -> Result<MoveRecord, Fault> {
     let no_move = || Fault::new(FaultKind::IllegalMove, "no move");
     Ok(MoveRecord {
         m: outcome.best.ok_or_else(no_move)?,
-        score: Some(match uci_score(outcome.score) {
-            UciScore::Centipawns(score) => PlayerScore::Centipawns(score),
-            UciScore::Mate(moves) => PlayerScore::Mate(moves),
-        }),
+        score: Some(ReportedScore::new(outcome.score, &weights.win_model())),
         depth: outcome.depth.max(0) as u32,
         nodes: outcome.nodes,
         elapsed: started.elapsed(),

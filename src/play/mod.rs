@@ -48,7 +48,7 @@ pub(crate) use game_runner::STACK_BYTES;
 pub use limits::GameLimits;
 pub use match_score::MatchScore;
 pub use openings::Opening;
-pub use player::{Fault, PlayerScore};
+pub use player::Fault;
 use player_config::PlayerConfig;
 pub use schedule::Pairing;
 pub use uci_engine::{EngineCommand, UciEngine};

@@ -24,6 +24,6 @@ impl Player for PlainSearch {
         // A bug in the search costs a game, not the match.
         let outcome = catch_unwind(AssertUnwindSafe(|| self.run(situation.game)))
             .map_err(|_| Fault::new(FaultKind::Disconnect, "the search failed"))?;
-        thought(&outcome, started)
+        thought(&outcome, self.weights(), started)
     }
 }

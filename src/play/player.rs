@@ -10,6 +10,7 @@ use shakmaty::Move;
 
 use super::limits::MoveLimits;
 use crate::position::{Game, Position};
+use crate::search::score::ReportedScore;
 
 /// All a player may know about the game.
 pub struct GameView<'a> {
@@ -19,49 +20,11 @@ pub struct GameView<'a> {
     pub moves: &'a [Move],
 }
 
-/// A score as its player sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlayerScore {
-    Centipawns(i32),
-    /// Moves until mate; negative or zero when it is the player who is mated.
-    Mate(i32),
-}
-
-impl PlayerScore {
-    const MATE: i32 = 100_000;
-
-    /// One number for comparisons: mates are worth more than anything else.
-    pub fn centipawns(self) -> i32 {
-        match self {
-            PlayerScore::Centipawns(score) => score,
-            PlayerScore::Mate(moves) if moves > 0 => PlayerScore::MATE - moves,
-            PlayerScore::Mate(moves) => -PlayerScore::MATE - moves,
-        }
-    }
-
-    pub fn is_within(self, score: u32) -> bool {
-        self.centipawns().unsigned_abs() <= score
-    }
-}
-
-impl fmt::Display for PlayerScore {
-    /// As PGN comments have it: `+0.25`, `-M3`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            PlayerScore::Centipawns(0) => f.write_str("0.00"),
-            PlayerScore::Centipawns(score) => write!(f, "{:+.2}", f64::from(score) / 100.0),
-            // Runners count plies to the mate.
-            PlayerScore::Mate(moves) if moves > 0 => write!(f, "+M{}", 2 * moves - 1),
-            PlayerScore::Mate(moves) => write!(f, "-M{}", 2 * moves.unsigned_abs()),
-        }
-    }
-}
-
 /// A move and what led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveRecord {
     pub m: Move,
-    pub score: Option<PlayerScore>,
+    pub score: Option<ReportedScore>,
     pub depth: u32,
     pub nodes: u64,
     pub elapsed: Duration,

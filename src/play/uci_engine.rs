@@ -16,8 +16,10 @@ use shakmaty::uci::UciMove;
 use shakmaty::{ByColor, CastlingMode, Color, Move};
 
 use super::limits::{GameClocks, GameLimits, MoveLimits};
-use super::player::{Fault, FaultKind, GameView, MoveRecord, Player, PlayerScore};
+use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
+use crate::eval::Centipawns;
 use crate::position::{Game, Position};
+use crate::search::score::ReportedScore;
 
 /// How to start an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -230,7 +232,7 @@ impl UciEngine {
         &mut self,
         questions: &[(Position, Vec<Move>)],
         depth: u32,
-    ) -> Result<Vec<Vec<(Move, PlayerScore)>>, Fault> {
+    ) -> Result<Vec<Vec<(Move, ReportedScore)>>, Fault> {
         self.start()?;
         let answers = self.ask_all(questions, depth);
         answers.inspect_err(|_| self.process = None)
@@ -240,7 +242,7 @@ impl UciEngine {
         &mut self,
         questions: &[(Position, Vec<Move>)],
         depth: u32,
-    ) -> Result<Vec<Vec<(Move, PlayerScore)>>, Fault> {
+    ) -> Result<Vec<Vec<(Move, ReportedScore)>>, Fault> {
         let process = self.process.as_mut().ok_or_else(gone)?;
         process.write_castling_as(CastlingMode::Standard)?;
         let asked = questions.iter().map(|(position, moves)| {
@@ -399,7 +401,7 @@ fn go_command(limits: &MoveLimits) -> String {
 /// The last score, depth and node count an engine reported.
 #[derive(Debug, Default)]
 struct Info {
-    score: Option<PlayerScore>,
+    score: Option<ReportedScore>,
     depth: u32,
     nodes: u64,
 }
@@ -437,7 +439,7 @@ impl Info {
 /// The first move and the score of a line; nothing if it is only a bound.
 fn first_move_and_score<'a>(
     mut words: impl Iterator<Item = &'a str>,
-) -> Option<(&'a str, PlayerScore)> {
+) -> Option<(&'a str, ReportedScore)> {
     let mut score = None;
     while let Some(word) = words.next() {
         match word {
@@ -450,10 +452,12 @@ fn first_move_and_score<'a>(
     None
 }
 
-fn read_score<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<PlayerScore> {
+fn read_score<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<ReportedScore> {
     match words.next() {
-        Some("cp") => number(words.next()).map(PlayerScore::Centipawns),
-        Some("mate") => number(words.next()).map(PlayerScore::Mate),
+        Some("cp") => number(words.next())
+            .map(Centipawns)
+            .map(ReportedScore::Centipawns),
+        Some("mate") => number(words.next()).map(ReportedScore::Mate),
         _ => None,
     }
 }
@@ -478,16 +482,22 @@ mod tests {
         ] {
             info.read(line.split_whitespace());
         }
-        assert_eq!(info.score, Some(PlayerScore::Centipawns(31)));
+        assert_eq!(info.score, Some(ReportedScore::Centipawns(Centipawns(31))));
         assert_eq!((info.depth, info.nodes), (7, 812));
     }
 
     #[test]
     fn scores_look_as_in_other_runners_pgn() {
-        assert_eq!(PlayerScore::Centipawns(25).to_string(), "+0.25");
-        assert_eq!(PlayerScore::Centipawns(-131).to_string(), "-1.31");
-        assert_eq!(PlayerScore::Centipawns(0).to_string(), "0.00");
-        assert_eq!(PlayerScore::Mate(2).to_string(), "+M3");
-        assert_eq!(PlayerScore::Mate(-2).to_string(), "-M4");
+        assert_eq!(
+            ReportedScore::Centipawns(Centipawns(25)).to_string(),
+            "+0.25"
+        );
+        assert_eq!(
+            ReportedScore::Centipawns(Centipawns(-131)).to_string(),
+            "-1.31"
+        );
+        assert_eq!(ReportedScore::Centipawns(Centipawns(0)).to_string(), "0.00");
+        assert_eq!(ReportedScore::Mate(2).to_string(), "+M3");
+        assert_eq!(ReportedScore::Mate(-2).to_string(), "-M4");
     }
 }

@@ -81,6 +81,10 @@ pub struct PlainSearch {
 }
 
 impl PlainSearch {
+    pub fn weights(&self) -> &Weights {
+        self.evaluator.weights()
+    }
+
     pub fn new(weights: Arc<Weights>, breadth: Breadth) -> Result<PlainSearch, OutOfMemory> {
         Ok(PlainSearch {
             breadth,

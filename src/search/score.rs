@@ -1,5 +1,9 @@
 //! Scores of the search: centipawn-like units around zero, mates at the rim.
 
+use std::fmt;
+
+use crate::eval::{Centipawns, Score, WinModel};
+
 /// Deepest line the search follows, in plies from the root.
 pub const MAX_PLY: usize = 240;
 
@@ -48,9 +52,68 @@ pub const fn from_table(score: i32, ply: usize) -> i32 {
     }
 }
 
+/// A score as engines report it: in centipawns, or as a distance to mate. Seen by the side that
+/// reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportedScore {
+    Centipawns(Centipawns),
+    /// Moves until mate; negative or zero when the reporting side is mated.
+    Mate(i32),
+}
+
+impl ReportedScore {
+    const MATE: i32 = 100_000;
+
+    /// What a score of the search is called outside.
+    pub fn new(score: Score, win_model: &WinModel) -> ReportedScore {
+        if !is_mate(score) {
+            return ReportedScore::Centipawns(win_model.centipawns(score));
+        }
+        let moves = (MATE - score.abs() + 1) / 2;
+        ReportedScore::Mate(if score > 0 { moves } else { -moves })
+    }
+
+    /// One number for comparisons: mates are worth more than anything else.
+    pub fn centipawns(self) -> i32 {
+        match self {
+            ReportedScore::Centipawns(Centipawns(score)) => score,
+            ReportedScore::Mate(moves) if moves > 0 => ReportedScore::MATE - moves,
+            ReportedScore::Mate(moves) => -ReportedScore::MATE - moves,
+        }
+    }
+
+    pub fn is_within(self, centipawns: u32) -> bool {
+        self.centipawns().unsigned_abs() <= centipawns
+    }
+}
+
+impl fmt::Display for ReportedScore {
+    /// As PGN comments have it: `+0.25`, `-M3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            ReportedScore::Centipawns(Centipawns(0)) => f.write_str("0.00"),
+            ReportedScore::Centipawns(Centipawns(score)) => {
+                write!(f, "{:+.2}", f64::from(score) / 100.0)
+            }
+            // Match runners count plies to the mate.
+            ReportedScore::Mate(moves) if moves > 0 => write!(f, "+M{}", 2 * moves - 1),
+            ReportedScore::Mate(moves) => write!(f, "-M{}", 2 * moves.unsigned_abs()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mates_are_reported_in_moves() {
+        let reported = |score| ReportedScore::new(score, &WinModel::default());
+        assert_eq!(reported(MATE - 1), ReportedScore::Mate(1));
+        assert_eq!(reported(MATE - 3), ReportedScore::Mate(2));
+        assert_eq!(reported(-MATE), ReportedScore::Mate(0));
+        assert_eq!(reported(-MATE + 2), ReportedScore::Mate(-1));
+    }
 
     #[test]
     fn mate_scores_survive_the_table_at_another_ply() {

@@ -7,9 +7,9 @@ use shakmaty::Move;
 use shakmaty::uci::UciMove;
 
 use super::output::Output;
-use super::wdl::{UciScore, uci_score, wdl};
+use crate::eval::{Centipawns, WinModel};
 use crate::position::Position;
-use crate::search::score::{DRAW, mated_in};
+use crate::search::score::{DRAW, ReportedScore, mated_in};
 use crate::search::{Bound, Observer, Outcome, Report};
 
 /// Turns a search's reports into UCI lines.
@@ -17,6 +17,8 @@ pub struct Printer {
     pub output: Arc<Output>,
     pub root: Position,
     pub show_wdl: bool,
+    /// Of the weights that play.
+    pub win_model: WinModel,
 }
 
 impl Printer {
@@ -47,9 +49,9 @@ impl Printer {
     }
 
     fn score(&self, score: i32, bound: Bound) -> String {
-        let mut text = match uci_score(score) {
-            UciScore::Centipawns(centipawns) => format!("cp {centipawns}"),
-            UciScore::Mate(moves) => format!("mate {moves}"),
+        let mut text = match ReportedScore::new(score, &self.win_model) {
+            ReportedScore::Centipawns(Centipawns(centipawns)) => format!("cp {centipawns}"),
+            ReportedScore::Mate(moves) => format!("mate {moves}"),
         };
         match bound {
             Bound::Lower => text.push_str(" lowerbound"),
@@ -57,7 +59,7 @@ impl Printer {
             Bound::Exact | Bound::None => {}
         }
         if self.show_wdl {
-            let [win, draw, loss] = wdl(score);
+            let [win, draw, loss] = self.win_model.wdl(score);
             let _ = write!(text, " wdl {win} {draw} {loss}");
         }
         text

@@ -4,7 +4,6 @@
 //! - [`command`]: the list of commands; parses a line into a [`command::Command`]
 //! - [`options`]: the list of options: name, default, range, meaning, what each does
 //! - [`info`]: prints `info` and `bestmove`
-//! - [`wdl`]: what a score means in centipawns and in wins, draws and losses
 //! - [`background`]: perft and bench on a thread of their own
 //! - [`tuning`]: a tuning run in the background
 //! - [`output`]: standard output and the debug log
@@ -16,8 +15,6 @@ mod options;
 mod output;
 mod session;
 mod tuning;
-mod wdl;
 
 pub use command::is_command;
 pub use session::run;
-pub use wdl::{UciScore, uci_score};

@@ -16,9 +16,8 @@ use super::info::Printer;
 use super::options::{self, Applied, DEFAULT_CONTEMPT, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS};
 use super::output::Output;
 use super::tuning::Tuning;
-use super::wdl;
 use crate::bench;
-use crate::eval::{self, LoadedWeights, Weights};
+use crate::eval::{self, Centipawns, LoadedWeights, Weights};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Pool, Request};
 use crate::tune::preset::Preset;
@@ -244,6 +243,7 @@ impl Session {
             output: self.output.clone(),
             root: position,
             show_wdl: self.settings.show_wdl,
+            win_model: self.playing.win_model(),
         };
         self.pool.start(request, Arc::new(printer));
     }
@@ -252,7 +252,10 @@ impl Session {
     fn contempt(&self, go: &Go) -> i32 {
         match self.settings.analyse || go.infinite {
             true => 0,
-            false => wdl::internal(self.settings.contempt as i32),
+            false => {
+                let contempt = Centipawns(self.settings.contempt as i32);
+                self.playing.win_model().score(contempt)
+            }
         }
     }
 
