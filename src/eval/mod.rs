@@ -73,7 +73,7 @@ use network::Accumulators;
 use terms::board::Pieces;
 use terms::cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
 use terms::explain::Explainer;
-use terms::sink::{Recorder, Scorer};
+use terms::sink::{Scorer, Tracer};
 use terms::{kpk, material, report, report_all};
 
 pub use installed::{install, installed_path, installed_weights, playing_weights, uninstall};
@@ -105,7 +105,7 @@ pub struct Evaluator {
 
 impl Evaluator {
     pub fn new(weights: Arc<Weights>) -> Evaluator {
-        kpk::prepare();
+        kpk::init();
         let network = weights.network.as_ref();
         Evaluator {
             accumulators: network.map(|network| Accumulators::new(network, PLIES)),
@@ -202,9 +202,9 @@ pub fn trace(position: &Position) -> Trace {
 
 /// The features of some families only: all a tuner needs when the others weigh nothing.
 pub fn trace_families(position: &Position, families: &[Family]) -> Trace {
-    let mut recorder = Recorder::new(families);
-    let frame = report_all(position, &mut recorder);
-    recorder.into_trace(frame)
+    let mut tracer = Tracer::new(families);
+    let frame = report_all(position, &mut tracer);
+    tracer.into_trace(frame)
 }
 
 /// The position's score taken apart, for a person.

@@ -234,7 +234,7 @@ impl Weights {
         if family == Family::Papers {
             self.papers_in_full = weighing
                 .iter()
-                .any(|term| papers::is_more_than_mobility(*term));
+                .any(|term| papers::needs_more_than_legal_moves(*term));
         }
         let used = !weighing.is_empty();
         let bit = 1 << family as u32;

@@ -1,39 +1,39 @@
-//! Who attacks what: computed once per evaluation, read by every family after the pieces.
+//! Attack bitboards: computed once per evaluation and read by all families after `pieces.rs`.
 //!
-//! [`Attacks::new`] knows what follows from pawns and kings alone. `pieces.rs` then enters each
-//! piece as it meets it, and reports the piece on the way.
+//! [`Attacks::new`] sets the attacks of pawns and kings. `pieces.rs` then loops over the other
+//! pieces once, adds the attacks of each with [`Attacks::add_piece`] and reports its terms.
 
 use shakmaty::{Bitboard, Role, Square, attacks};
 
 use super::board::{BlackSide, CENTRE_FILES, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide};
-use super::geometry::{diagonals, straights};
-use super::pawns::PawnFacts;
+use super::geometry::{diagonals, orthogonals};
+use super::pawns::PawnStructure;
 use crate::position::Position;
 
-/// By colour throughout: the colour of the attacker, the ring's own king, the pinned pieces.
+/// All arrays are indexed by colour: of the attacker, of the ring's king, of the pinned pieces.
 pub struct Attacks {
     by_role: [[Bitboard; 6]; 2],
-    /// By any piece.
+    /// Squares attacked by any piece.
     pub any: [Bitboard; 2],
-    /// By two pieces at least.
+    /// Squares attacked by at least two pieces.
     pub twice: [Bitboard; 2],
-    /// The king's square and the squares around him, a full block even at the edge, less what
-    /// two own pawns guard.
+    /// The king ring: a three by three block around the king, moved inward at the edge of the
+    /// board, without squares that two own pawns defend.
     pub king_ring: [Bitboard; 2],
-    /// Pieces that alone stand between their king and an enemy slider.
+    /// Absolutely pinned pieces.
     pub pinned: [Bitboard; 2],
-    /// Where a piece is worth going: not under a pawn's attack, not onto the own king or queen,
-    /// nor onto pawns that cannot make way.
-    pub safe_area: [Bitboard; 2],
-    /// How many pieces of each role (knight to queen) attack the enemy king's ring.
+    /// The mobility area: squares that no enemy pawn attacks, without the own king and queen and
+    /// without own pawns that are blocked or on their first two ranks.
+    pub mobility_area: [Bitboard; 2],
+    /// How many pieces of each role (knight to queen) attack the enemy king ring.
     pub king_attackers: [[i32; 4]; 2],
-    /// Attacks on the squares next to the enemy king, counted with each attacker.
+    /// Attacks on squares adjacent to the enemy king, summed over the attackers.
     pub king_attack_count: [i32; 2],
 }
 
 impl Attacks {
     #[inline]
-    pub fn new(position: &Position, pieces: &Pieces, pawns: &PawnFacts) -> Attacks {
+    pub fn new(position: &Position, pieces: &Pieces, pawns: &PawnStructure) -> Attacks {
         let empty = Bitboard::EMPTY;
         let mut attacks = Attacks {
             by_role: [[empty; 6]; 2],
@@ -41,20 +41,20 @@ impl Attacks {
             twice: [empty; 2],
             king_ring: [empty; 2],
             pinned: [position.pinned(); 2],
-            safe_area: [empty; 2],
+            mobility_area: [empty; 2],
             king_attackers: [[0; 4]; 2],
             king_attack_count: [0; 2],
         };
-        // The position knows what is pinned on the side to move.
-        let waiting = usize::from(position.turn().is_white());
-        attacks.pinned[waiting] = pinned_pieces(pieces, waiting);
-        attacks.begin::<WhiteSide>(pieces, pawns);
-        attacks.begin::<BlackSide>(pieces, pawns);
+        // The position already has the pinned pieces of the side to move.
+        let opponent = usize::from(position.turn().is_white());
+        attacks.pinned[opponent] = pinned_pieces(pieces, opponent);
+        attacks.init_side::<WhiteSide>(pieces, pawns);
+        attacks.init_side::<BlackSide>(pieces, pawns);
         attacks
     }
 
     #[inline(always)]
-    fn begin<S: Side>(&mut self, pieces: &Pieces, pawns: &PawnFacts) {
+    fn init_side<S: Side>(&mut self, pieces: &Pieces, pawns: &PawnStructure) {
         let king = pieces.king[S::US];
         let king_attacks = attacks::king_attacks(king);
         let pawn_attacks = pawns.attacks[S::US];
@@ -65,14 +65,15 @@ impl Attacks {
         self.king_ring[S::US] = ring(king) & !pawns.double_attacks[S::US];
 
         let own = pieces.pawns(S::US);
-        let stuck = own & (S::backward(pieces.occupied) | S::rank_squares(1) | S::rank_squares(2));
+        let blocked =
+            own & (S::backward(pieces.occupied) | S::rank_squares(1) | S::rank_squares(2));
         let royal = pieces.queens(S::US) | Bitboard::from_square(king);
-        self.safe_area[S::US] = !(stuck | royal | pawns.attacks[S::THEM]);
+        self.mobility_area[S::US] = !(blocked | royal | pawns.attacks[S::THEM]);
     }
 
-    /// Enters what one piece attacks.
+    /// Adds the attacks of one piece.
     #[inline(always)]
-    pub fn enter<S: Side>(&mut self, role: Role, attacked: Bitboard, enemy_king: Bitboard) {
+    pub fn add_piece<S: Side>(&mut self, role: Role, attacked: Bitboard, enemy_king: Bitboard) {
         self.by_role[S::US][role as usize - 1] |= attacked;
         self.twice[S::US] |= self.any[S::US] & attacked;
         self.any[S::US] |= attacked;
@@ -92,14 +93,14 @@ impl Attacks {
         self.by(color, Role::Knight) | self.by(color, Role::Bishop)
     }
 
-    /// What a side holds firmly: guarded by a pawn, or twice where the other attacks once.
+    /// Squares that a pawn defends, or that are defended twice and attacked at most once.
     #[inline(always)]
-    pub fn firmly_held<S: Side>(&self) -> Bitboard {
+    pub fn strongly_protected<S: Side>(&self) -> Bitboard {
         self.by(S::US, Role::Pawn) | (self.twice[S::US] & !self.twice[S::THEM])
     }
 }
 
-/// Three by three squares around the king, moved inward from the edge.
+/// Three by three squares around the king, moved inward at the edge of the board.
 #[inline(always)]
 fn ring(king: Square) -> Bitboard {
     let (file, rank) = (king.to_u32() & 7, king.to_u32() >> 3);
@@ -107,12 +108,12 @@ fn ring(king: Square) -> Bitboard {
     Bitboard(0x0007_0707 << (8 * bottom + left))
 }
 
-/// Pieces of a colour that alone stand between their king and an enemy slider.
+/// Pieces of a colour that are the only blocker between their king and an enemy slider.
 #[inline(always)]
 pub fn pinned_pieces(pieces: &Pieces, color: usize) -> Bitboard {
     let (king, enemy) = (pieces.king[color], color ^ 1);
     let queens = pieces.queens(enemy);
-    let rooks = straights(king) & (pieces.rooks(enemy) | queens);
+    let rooks = orthogonals(king) & (pieces.rooks(enemy) | queens);
     let bishops = diagonals(king) & (pieces.bishops(enemy) | queens);
     let mut pinned = Bitboard::EMPTY;
     for sniper in rooks | bishops {
@@ -124,7 +125,7 @@ pub fn pinned_pieces(pieces: &Pieces, color: usize) -> Bitboard {
     pinned & pieces.all[color]
 }
 
-/// The part of the board a king's safety is decided in: his wing, or the central files.
+/// The files that matter to king safety: a to d, e to h, or c to f for a king in the centre.
 #[inline(always)]
 pub fn king_flank(king: Square) -> Bitboard {
     match king.to_u32() & 7 {

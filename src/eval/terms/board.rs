@@ -1,7 +1,7 @@
-//! The board as the evaluation sees it, and what "forward" means for each side.
+//! Bitboards by colour, and colour-relative directions.
 //!
-//! Evaluation code is written once, for a [`Side`] known at compile time: ranks, directions
-//! and the sign of a score all follow from it without a branch.
+//! Evaluation code is generic over a [`Side`]. The side is a type, so ranks, directions and
+//! array indices are compile-time constants and cost no branch.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
@@ -11,24 +11,25 @@ use crate::position::Position;
 pub trait Side {
     type Them: Side;
     const COLOR: Color;
-    /// Index of this side and of the other in arrays by colour.
+    /// Index of this side in arrays by colour.
     const US: usize;
+    /// Index of the other side.
     const THEM: usize;
 
-    /// A square as this side sees it: its own first rank is the first.
+    /// The square relative to this side: flipped vertically for Black.
     #[inline(always)]
     fn relative(square: Square) -> usize {
         let flip = if Self::COLOR.is_white() { 0 } else { 56 };
         square.to_usize() ^ flip
     }
 
-    /// The rank of a square counted from this side, from 0.
+    /// The relative rank of a square, 0 to 7.
     #[inline(always)]
     fn rank(square: Square) -> usize {
         Self::relative(square) >> 3
     }
 
-    /// The squares of a rank counted from this side, from 0.
+    /// The squares of a relative rank, 0 to 7.
     #[inline(always)]
     fn rank_squares(rank: u32) -> Bitboard {
         let row = if Self::COLOR.is_white() {
@@ -39,7 +40,7 @@ pub trait Side {
         Bitboard(0xff << (8 * row))
     }
 
-    /// All squares moved one step forward.
+    /// All squares shifted one step forward.
     #[inline(always)]
     fn forward(squares: Bitboard) -> Bitboard {
         if Self::COLOR.is_white() {
@@ -49,13 +50,13 @@ pub trait Side {
         }
     }
 
-    /// All squares moved one step back.
+    /// All squares shifted one step backward.
     #[inline(always)]
     fn backward(squares: Bitboard) -> Bitboard {
         Self::Them::forward(squares)
     }
 
-    /// The squares and everything ahead of them.
+    /// The squares and all squares in front of them on their files.
     #[inline(always)]
     fn forward_fill(squares: Bitboard) -> Bitboard {
         let mut fill = squares.0;
@@ -71,19 +72,19 @@ pub trait Side {
         Bitboard(fill)
     }
 
-    /// Everything strictly ahead of the squares, on their files.
+    /// All squares strictly in front of the given ones, on their files.
     #[inline(always)]
-    fn ahead(squares: Bitboard) -> Bitboard {
+    fn front_span(squares: Bitboard) -> Bitboard {
         Self::forward_fill(Self::forward(squares))
     }
 
-    /// Everything strictly behind the squares, on their files.
+    /// All squares strictly behind the given ones, on their files.
     #[inline(always)]
-    fn behind(squares: Bitboard) -> Bitboard {
-        Self::Them::ahead(squares)
+    fn rear_span(squares: Bitboard) -> Bitboard {
+        Self::Them::front_span(squares)
     }
 
-    /// The ranks from the given one on, counted from this side.
+    /// The squares of the given relative rank and of all ranks in front of it.
     #[inline(always)]
     fn ranks_from(rank: usize) -> Bitboard {
         if Self::COLOR.is_white() {
@@ -103,7 +104,7 @@ pub trait Side {
         }
     }
 
-    /// What pawns on the squares attack, toward the a-file and toward the h-file.
+    /// Squares that the pawns attack, toward the a-file and toward the h-file.
     #[inline(always)]
     fn pawn_attack_halves(pawns: Bitboard) -> (Bitboard, Bitboard) {
         let ahead = Self::forward(pawns);
@@ -155,15 +156,15 @@ pub fn east(squares: Bitboard) -> Bitboard {
     Bitboard((squares & !FILE_H).0 << 1)
 }
 
-/// The squares to the left and right.
+/// The squares next to the given ones on the same rank.
 #[inline(always)]
 pub fn beside(squares: Bitboard) -> Bitboard {
     west(squares) | east(squares)
 }
 
-/// Every square of every file the set touches.
+/// All squares of the files that the set touches.
 #[inline(always)]
-pub fn files_of(squares: Bitboard) -> Bitboard {
+pub fn file_fill(squares: Bitboard) -> Bitboard {
     let mut fill = squares.0;
     fill |= fill >> 32;
     fill |= fill >> 16;
@@ -171,20 +172,20 @@ pub fn files_of(squares: Bitboard) -> Bitboard {
     Bitboard((fill & 0xff) * FILE_A.0)
 }
 
-/// How far a file is from the nearer edge: 0 for a and h, 3 for d and e.
+/// Distance of a file from the nearer edge: 0 for a and h, 3 for d and e.
 #[inline(always)]
 pub fn edge_distance(square: Square) -> usize {
     let file = square.to_usize() & 7;
     file.min(7 - file)
 }
 
-/// A set's size as the sinks count.
+/// Population count, in the type of feature counts.
 #[inline(always)]
 pub fn count(squares: Bitboard) -> i32 {
     squares.0.count_ones() as i32
 }
 
-/// The pieces in arrays by colour.
+/// Piece bitboards in arrays by colour.
 #[derive(Clone, Copy)]
 pub struct Pieces {
     /// By colour, then by role.
@@ -240,7 +241,7 @@ impl Pieces {
 
     /// Knights, bishops, rooks and queens.
     #[inline(always)]
-    pub fn officers(&self, color: usize) -> Bitboard {
+    pub fn minors_and_majors(&self, color: usize) -> Bitboard {
         self.all[color] & !self.pawns(color) & !Bitboard::from_square(self.king[color])
     }
 }

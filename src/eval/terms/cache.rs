@@ -1,31 +1,31 @@
-//! Remembers what few pieces decide, as the search meets few pawn structures and fewer balances of
-//! material, and each very often; and the last scores.
+//! Evaluation caches: pawn structure with kings, material, and whole scores.
 //!
-//! Plain tables without locks, owned by one evaluator. An entry belongs to one set of weights;
-//! with new weights comes a new evaluator.
+//! A search meets few pawn structures and fewer material balances, each very often. The caches
+//! are plain tables without locks, owned by one evaluator. Entries are valid for one set of
+//! weights; new weights need a new evaluator.
 
 use super::board::Pieces;
 use super::material;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::Scorer;
 use super::{report_material, report_structure};
 use crate::eval::weights::{Packed, Weights};
 
-/// Entries found by a key, the newer in the place of the older.
+/// A direct-mapped cache: one entry per slot, always replaced.
 pub struct Cache<T, const SLOTS: usize> {
     slots: Box<[(u64, T)]>,
 }
 
-/// Small enough to stay in the second-level cache.
+/// Small enough to stay in the L2 cache.
 pub type StructureCache = Cache<Structure, 4096>;
 pub type MaterialCache = Cache<Material, 1024>;
-/// Whole scores: positions that are cut off at once leave no trace in a search's own table, and
-/// come again.
+/// Whole scores. Nodes that fail high at once store no score in the transposition table, and
+/// are often evaluated again.
 pub type ScoreCache = Cache<i32, 16_384>;
 
 impl<T: Copy + Default, const SLOTS: usize> Cache<T, SLOTS> {
     pub fn new() -> Self {
-        // Nothing real has this key.
+        // A key that no position is expected to have.
         let blank = (!0, T::default());
         Cache {
             slots: vec![blank; SLOTS].into_boxed_slice(),
@@ -42,18 +42,18 @@ impl<T: Copy + Default, const SLOTS: usize> Cache<T, SLOTS> {
     }
 }
 
-/// What pawns and kings decide.
+/// Everything that depends on pawns and kings alone.
 #[derive(Clone, Copy, Default)]
 pub struct Structure {
     pub sum: Packed,
     pub complexity: Packed,
-    pub facts: PawnFacts,
+    pub facts: PawnStructure,
 }
 
 impl Structure {
     #[inline(never)]
     pub fn of(pieces: &Pieces, weights: &Weights) -> Structure {
-        let facts = PawnFacts::of(pieces);
+        let facts = PawnStructure::of(pieces);
         let mut scorer = Scorer::new(weights);
         report_structure(pieces, &facts, &mut scorer);
         Structure {
@@ -64,7 +64,7 @@ impl Structure {
     }
 }
 
-/// What the number of pieces of each kind decides.
+/// Everything that depends on the number of pieces of each role alone.
 #[derive(Clone, Copy, Default)]
 pub struct Material {
     pub sum: Packed,

@@ -1,57 +1,61 @@
-//! What is known of endings.
+//! Endgame knowledge.
 //!
-//! Two kinds of knowledge. A known win is reported as terms that drive the losing king where
-//! he is mated. A known or likely draw becomes a scale: how much of an advantage counts when
-//! the given side has it. A scale of 0 says that nothing counts, the position is drawn.
+//! There are two kinds. A known win is reported as terms that drive the losing king to where it
+//! can be mated. A known or likely draw is a scale factor for the endgame score of the stronger
+//! side; a scale of 0 is a known draw.
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::board::{
     BlackSide, FILE_A, FILE_H, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count,
+    edge_distance, file_fill,
 };
 use super::kpk;
 use super::list::term;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::{Sink, Taper};
 
 const DARK_CORNERS: [Square; 2] = [Square::A1, Square::H8];
 const LIGHT_CORNERS: [Square; 2] = [Square::A8, Square::H1];
-/// With more men on the board than this nothing below is a known ending.
-const FEW_MEN: u32 = 6;
+/// The most pieces, kings and pawns included, that a known endgame has.
+const MAX_KNOWN_PIECES: u32 = 6;
 
-/// How much of an endgame advantage counts when White has it and when Black has it.
+/// The endgame scale when White is better and when Black is better.
 #[inline(always)]
-pub fn scales(pieces: &Pieces, pawns: &PawnFacts, turn: Color) -> [i32; 2] {
+pub fn scales(pieces: &Pieces, pawns: &PawnStructure, turn: Color) -> [i32; 2] {
     [
         scale::<WhiteSide>(pieces, pawns, turn),
         scale::<BlackSide>(pieces, pawns, turn),
     ]
 }
 
-/// Officers in pawns' worth: 3, 3, 5, 9.
+/// Minor and major pieces in pawn units: 3, 3, 5, 9.
 #[inline(always)]
-fn force(pieces: &Pieces, color: usize) -> i32 {
-    3 * count(pieces.officers(color))
+fn piece_material(pieces: &Pieces, color: usize) -> i32 {
+    3 * count(pieces.minors_and_majors(color))
         + 2 * count(pieces.rooks(color))
         + 6 * count(pieces.queens(color))
 }
 
 #[inline(always)]
-fn scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, turn: Color) -> i32 {
-    if pieces.occupied.0.count_ones() <= FEW_MEN
+fn scale<S: Side>(pieces: &Pieces, pawns: &PawnStructure, turn: Color) -> i32 {
+    if pieces.occupied.0.count_ones() <= MAX_KNOWN_PIECES
         && let Some(known) = known_scale::<S>(pieces, turn)
     {
         return known;
     }
     let own_pawns = count(pieces.pawns(S::US));
     if own_pawns == 0 {
-        return pawnless_scale(force(pieces, S::US), force(pieces, S::THEM));
+        return pawnless_scale(
+            piece_material(pieces, S::US),
+            piece_material(pieces, S::THEM),
+        );
     }
     let wrong_bishop = wrong_bishop_scale::<S>(pieces);
-    wrong_bishop.min(general_scale::<S>(pieces, pawns, own_pawns))
+    wrong_bishop.min(drawish_scale::<S>(pieces, pawns, own_pawns))
 }
 
-/// Without pawns a small advantage does not win.
+/// Without pawns a small material advantage does not win.
 #[inline(always)]
 fn pawnless_scale(own: i32, enemy: i32) -> i32 {
     if own - enemy > 3 {
@@ -65,22 +69,23 @@ fn pawnless_scale(own: i32, enemy: i32) -> i32 {
     }
 }
 
-/// Opposite bishops, few pawns, pawns on one wing: hard to win.
+/// Opposite-coloured bishops, few pawns, pawns on one wing: hard to win.
 #[inline(always)]
-fn general_scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, own_pawns: i32) -> i32 {
+fn drawish_scale<S: Side>(pieces: &Pieces, pawns: &PawnStructure, own_pawns: i32) -> i32 {
     let all_pawns = pieces.pawns(0) | pieces.pawns(1);
     let one_wing = (all_pawns & QUEEN_SIDE).is_empty() || (all_pawns & KING_SIDE).is_empty();
     if has_opposite_bishops(pieces) {
         let passed = count(pawns.passed[S::US]);
-        let bare = count(pieces.officers(0) | pieces.officers(1)) == 2;
+        let bare = count(pieces.minors_and_majors(0) | pieces.minors_and_majors(1)) == 2;
         return if bare {
             (32 + 14 * passed).min(96)
         } else {
-            (68 + 5 * count(pieces.officers(S::US)) + 4 * passed).min(112)
+            (68 + 5 * count(pieces.minors_and_majors(S::US)) + 4 * passed).min(112)
         };
     }
-    let lone_rook =
-        |color| pieces.officers(color) == pieces.rooks(color) && count(pieces.rooks(color)) == 1;
+    let lone_rook = |color| {
+        pieces.minors_and_majors(color) == pieces.rooks(color) && count(pieces.rooks(color)) == 1
+    };
     let margin = own_pawns - count(pieces.pawns(S::THEM));
     if lone_rook(0) && lone_rook(1) && margin <= 1 && one_wing {
         return 72;
@@ -89,7 +94,7 @@ fn general_scale<S: Side>(pieces: &Pieces, pawns: &PawnFacts, own_pawns: i32) ->
     few.min(Taper::FULL_SCALE)
 }
 
-/// One bishop each, on squares of different colours.
+/// One bishop each, on squares of opposite colours.
 #[inline(always)]
 fn has_opposite_bishops(pieces: &Pieces) -> bool {
     let (white, black) = (pieces.bishops(0), pieces.bishops(1));
@@ -99,19 +104,19 @@ fn has_opposite_bishops(pieces: &Pieces) -> bool {
     (white & Bitboard::DARK_SQUARES).any() != (black & Bitboard::DARK_SQUARES).any()
 }
 
-/// Rook pawns alone, or with a bishop that does not guard the corner, before a king who
-/// reaches the corner.
+/// Wrong bishop: only rook pawns of one file, with no piece or a bishop that does not control
+/// the promotion square, against a king that reaches the corner.
 #[inline(always)]
 fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
     let own = pieces.pawns(S::US);
-    let officers = pieces.officers(S::US);
+    let minors_and_majors = pieces.minors_and_majors(S::US);
     let on_edge = (own & !FILE_A).is_empty() || (own & !FILE_H).is_empty();
-    if !on_edge || officers != pieces.bishops(S::US) {
+    if !on_edge || minors_and_majors != pieces.bishops(S::US) {
         return Taper::FULL_SCALE;
     }
-    let corner = super::board::files_of(own) & S::rank_squares(7);
+    let corner = file_fill(own) & S::rank_squares(7);
     let dark_corner = (corner & Bitboard::DARK_SQUARES).any();
-    let guarding = if dark_corner {
+    let corner_colour = if dark_corner {
         Bitboard::DARK_SQUARES
     } else {
         !Bitboard::DARK_SQUARES
@@ -125,17 +130,20 @@ fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
             && own
                 .into_iter()
                 .all(|pawn| defender.distance(corner) < 7 - S::rank(pawn) as u32));
-    if holds && (officers & guarding).is_empty() {
+    if holds && (minors_and_majors & corner_colour).is_empty() {
         0
     } else {
         Taper::FULL_SCALE
     }
 }
 
-/// Endings of few men whose result is known, when `S` is the stronger side.
+/// Endgames with few pieces whose result is known, when `S` is the stronger side.
 #[inline(never)]
 fn known_scale<S: Side>(pieces: &Pieces, turn: Color) -> Option<i32> {
-    let (own, enemy) = (pieces.officers(S::US), pieces.officers(S::THEM));
+    let (own, enemy) = (
+        pieces.minors_and_majors(S::US),
+        pieces.minors_and_majors(S::THEM),
+    );
     let (own_pawns, enemy_pawns) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
     let bare = enemy.is_empty() && enemy_pawns.is_empty();
     if bare && own.is_empty() && count(own_pawns) == 1 {
@@ -162,7 +170,7 @@ fn known_scale<S: Side>(pieces: &Pieces, turn: Color) -> Option<i32> {
     None
 }
 
-/// Whether the officers alone can mate a bare king by force.
+/// Whether the pieces without pawns can force mate against a bare king.
 #[inline]
 fn can_mate(pieces: &Pieces, color: usize) -> bool {
     let bishops = pieces.bishops(color);
@@ -175,15 +183,16 @@ fn can_mate(pieces: &Pieces, color: usize) -> bool {
         || knights > 2
 }
 
-/// Rook against pawn: drawn when the pawn is far, its king beside it and the other king away.
+/// Rook against pawn (KRKP): drawish when the pawn is far advanced, its king next to it and the
+/// other king far away.
 fn rook_against_pawn<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> i32 {
     let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
     let rank = S::Them::rank(pawn);
     let own_move = u32::from(turn == S::COLOR);
-    let ahead = S::Them::ahead(Bitboard::from_square(pawn)).contains(strong);
-    let abandoned = weak.distance(pawn) >= 3 + (1 - own_move);
+    let ahead = S::Them::front_span(Bitboard::from_square(pawn)).contains(strong);
+    let undefended = weak.distance(pawn) >= 3 + (1 - own_move);
     let near = strong.distance(pawn) <= weak.distance(pawn) + own_move;
-    if ahead || abandoned || (near && rank < 6) {
+    if ahead || undefended || (near && rank < 6) {
         Taper::FULL_SCALE
     } else if rank >= 5 && weak.distance(pawn) == 1 && strong.distance(pawn) > 2 + own_move {
         12
@@ -192,13 +201,13 @@ fn rook_against_pawn<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> i32
     }
 }
 
-/// Queen against pawn: drawn with a rook's or bishop's pawn one step from promotion, its king
-/// beside it and the other king far.
+/// Queen against pawn (KQKP): drawish with a rook or bishop pawn on the seventh rank, its king
+/// next to it and the other king far away.
 fn queen_against_pawn<S: Side>(pawn: Square, pieces: &Pieces) -> i32 {
     let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
-    let stubborn_file = matches!(pawn.to_u32() & 7, 0 | 2 | 5 | 7);
+    let drawing_file = matches!(pawn.to_u32() & 7, 0 | 2 | 5 | 7);
     let about_to_promote = S::Them::rank(pawn) == 6 && weak.distance(pawn) <= 1;
-    if stubborn_file && about_to_promote && strong.distance(pawn) > 4 {
+    if drawing_file && about_to_promote && strong.distance(pawn) > 4 {
         16
     } else {
         Taper::FULL_SCALE
@@ -215,7 +224,7 @@ fn is_pawn_win<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
     )
 }
 
-/// Reports the endings that `S` is known to win.
+/// Reports the endgames that `S` is known to win.
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
     let bare = pieces.all[S::THEM] == Bitboard::from_square(pieces.king[S::THEM]);
@@ -226,9 +235,9 @@ pub fn report<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
 
 #[inline(never)]
 fn report_against_bare_king<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
-    let officers = pieces.officers(S::US);
+    let minors_and_majors = pieces.minors_and_majors(S::US);
     let own_pawns = pieces.pawns(S::US);
-    if officers.is_empty() {
+    if minors_and_majors.is_empty() {
         if let (1, Some(pawn)) = (count(own_pawns), own_pawns.first()) {
             let won = is_pawn_win::<S>(pawn, pieces, turn);
             sink.add(S::COLOR, term::win_pawn_rank(S::rank(pawn)), i32::from(won));
@@ -243,27 +252,27 @@ fn report_against_bare_king<S: Side>(pieces: &Pieces, turn: Color, sink: &mut im
     let apart = pieces.king[S::US].distance(weak) as usize;
     sink.add(S::COLOR, term::win_king_distance(apart), 1);
 
-    let bishop_and_knight = count(officers) == 2
+    let bishop_and_knight = count(minors_and_majors) == 2
         && pieces.of_role(S::US, Role::Bishop).any()
         && pieces.of_role(S::US, Role::Knight).any();
     if bishop_and_knight && own_pawns.is_empty() {
         let dark = (pieces.bishops(S::US) & Bitboard::DARK_SQUARES).any();
         let corners = if dark { DARK_CORNERS } else { LIGHT_CORNERS };
         let distance = corners
-            .map(|corner| walking_distance(weak, corner))
+            .map(|corner| manhattan_distance(weak, corner))
             .into_iter()
             .min();
         let distance = distance.unwrap_or(0).min(7);
         sink.add(S::COLOR, term::win_corner_distance(distance), 1);
     } else {
-        let from_edge = super::board::edge_distance(weak).min(rank_edge_distance(weak));
+        let from_edge = edge_distance(weak).min(rank_edge_distance(weak));
         sink.add(S::COLOR, term::win_edge_distance(from_edge), 1);
     }
 }
 
-/// Steps along ranks and files: unlike a king's steps it tells the two corners of an edge
-/// apart all the way.
-fn walking_distance(from: Square, to: Square) -> usize {
+/// Unlike the Chebyshev distance it always changes when the king moves along an edge toward one
+/// corner and away from the other.
+fn manhattan_distance(from: Square, to: Square) -> usize {
     let files = (from.to_usize() & 7).abs_diff(to.to_usize() & 7);
     let ranks = (from.to_usize() >> 3).abs_diff(to.to_usize() >> 3);
     files + ranks

@@ -1,7 +1,6 @@
-//! What the empty board tells of squares, computed at compile time.
+//! Rays and distances on the empty board, computed at compile time.
 //!
-//! A load from a small table is cheaper than a magic lookup with nothing in the way, and spares
-//! the cache.
+//! A load from a small table is cheaper than a magic bitboard lookup and uses less of the cache.
 
 use shakmaty::{Bitboard, Square};
 
@@ -14,22 +13,23 @@ pub fn diagonals(square: Square) -> Bitboard {
 
 /// The squares on the file and rank of a square.
 #[inline(always)]
-pub fn straights(square: Square) -> Bitboard {
-    static TABLE: [u64; 64] = table(Line::Straight);
+pub fn orthogonals(square: Square) -> Bitboard {
+    static TABLE: [u64; 64] = table(Line::Orthogonal);
     Bitboard(TABLE[square.to_usize()])
 }
 
-/// A king's steps from one square to another.
+/// The Chebyshev distance: king moves from one square to another.
 #[inline(always)]
 pub fn distance(from: Square, to: Square) -> usize {
     static TABLE: [[u8; 64]; 64] = distances();
     TABLE[from.to_usize()][to.to_usize()].into()
 }
 
-/// What must be free for a piece on a long diagonal to see both centre squares of it. A square
-/// from which it never does is in its own way.
+/// The squares that must be empty for a bishop to attack both centre squares of its long
+/// diagonal. For a square from which that is impossible it is the square itself, which the
+/// bishop occupies.
 #[inline(always)]
-pub fn way_to_centre(square: Square) -> Bitboard {
+pub fn path_to_centre(square: Square) -> Bitboard {
     static TABLE: [u64; 64] = table(Line::ToCentre);
     Bitboard(TABLE[square.to_usize()])
 }
@@ -37,7 +37,7 @@ pub fn way_to_centre(square: Square) -> Bitboard {
 #[derive(Clone, Copy)]
 enum Line {
     Diagonal,
-    Straight,
+    Orthogonal,
     ToCentre,
 }
 
@@ -62,22 +62,22 @@ const fn lies_on(line: Line, from: u32, to: u32) -> bool {
     let ranks = (from >> 3).abs_diff(to >> 3);
     match line {
         Line::Diagonal => files == ranks && from != to,
-        Line::Straight => (files == 0) != (ranks == 0),
+        Line::Orthogonal => (files == 0) != (ranks == 0),
         Line::ToCentre => leads_to_centre(from, to),
     }
 }
 
 const fn leads_to_centre(from: u32, to: u32) -> bool {
     let (file, rank) = (from & 7, from >> 3);
-    let (way_file, way_rank) = (to & 7, to >> 3);
-    let rising = file == rank && way_file == way_rank;
-    let falling = file + rank == 7 && way_file + way_rank == 7;
+    let (to_file, to_rank) = (to & 7, to >> 3);
+    let rising = file == rank && to_file == to_rank;
+    let falling = file + rank == 7 && to_file + to_rank == 7;
     match file {
         0..=2 if file == rank || file + rank == 7 => {
-            (rising || falling) && file < way_file && way_file < 4
+            (rising || falling) && file < to_file && to_file < 4
         }
         5..=7 if file == rank || file + rank == 7 => {
-            (rising || falling) && 3 < way_file && way_file < file
+            (rising || falling) && 3 < to_file && to_file < file
         }
         _ => from == to,
     }
@@ -105,22 +105,22 @@ mod tests {
     use shakmaty::attacks;
 
     #[test]
-    fn lines_are_those_of_an_empty_board() {
+    fn rays_equal_slider_attacks_on_an_empty_board() {
         for square in Square::ALL {
             let empty = Bitboard::EMPTY;
             assert_eq!(diagonals(square), attacks::bishop_attacks(square, empty));
-            assert_eq!(straights(square), attacks::rook_attacks(square, empty));
+            assert_eq!(orthogonals(square), attacks::rook_attacks(square, empty));
         }
     }
 
     #[test]
-    fn the_centre_is_seen_when_the_way_is_free() {
+    fn the_centre_is_attacked_when_the_path_is_empty() {
         for square in Square::ALL {
             let own = Bitboard::from_square(square);
             for blocker in Square::ALL {
                 let blocker = Bitboard::from_square(blocker) & !own;
                 let seen = attacks::bishop_attacks(square, blocker) & CENTRE;
-                let free = (way_to_centre(square) & (blocker | own)).is_empty();
+                let free = (path_to_centre(square) & (blocker | own)).is_empty();
                 assert_eq!(seen.more_than_one(), free, "{square}");
             }
         }

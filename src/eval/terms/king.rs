@@ -1,26 +1,26 @@
-//! How safe the king is.
+//! King safety.
 //!
-//! Danger does not add up: two attackers are worth more than twice one. So everything that
-//! endangers the king is first gathered into one index, in fixed units ([`Dangers::index`]),
-//! and the index looks up a weight in the table `king_danger`. Beside the table each ingredient
-//! is a term of its own, so that tuning can correct what the units get wrong.
+//! King danger is not linear: two attackers are worth more than twice one. All attack features
+//! are summed into one index, in fixed units ([`KingDanger::index`]), and the index selects a
+//! weight of the table `king_danger`. Each feature is also a term of its own, so that tuning can
+//! correct the fixed units.
 //!
-//! The pawns before the king are judged file by file: the own pawn nearest to him shelters,
-//! the enemy pawn nearest to him storms.
+//! Pawn shelter and pawn storm are evaluated file by file, from the own and the enemy pawn
+//! nearest to the king.
 
 use shakmaty::{Bitboard, Castles, CastlingSide, Role, Square, attacks};
 
 use super::attacks::{Attacks, king_flank};
 use super::board::{FILE_A, Pieces, Side, beside, count, edge_distance};
 use super::list::term;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::Sink;
 
-/// Reports how the king of side `S` stands among the pawns.
+/// Reports the king terms of side `S` that depend on pawns and kings alone.
 #[inline(always)]
-pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let king = pieces.king[S::US];
-    pawn_cover::<S>(king, pieces, sink);
+    report_shelter_and_storm::<S>(king, pieces, sink);
     report_open_files::<S>(king, pawns, sink);
     if let Some(distance) = pawn_distance(king, pieces.pawns(S::US)) {
         sink.add(S::COLOR, term::king_pawn_distance(distance), 1);
@@ -29,17 +29,17 @@ pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut 
     sink.add(S::COLOR, term::king_flank_pawnless(), i32::from(pawnless));
 }
 
-/// Reports what the pieces mean to the king of side `S`.
+/// Reports the king terms of side `S` that depend on attacks.
 #[inline(always)]
 pub fn report<S: Side>(
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     attacks: &Attacks,
     sink: &mut impl Sink,
 ) {
     let king = pieces.king[S::US];
-    let dangers = Dangers::of::<S>(king, pieces, pawns, attacks);
-    dangers.report::<S>(sink);
+    let danger = KingDanger::of::<S>(king, pieces, pawns, attacks);
+    danger.report::<S>(sink);
 
     let safe = attacks::king_attacks(king) & !attacks.any[S::THEM] & !pieces.all[S::US];
     sink.add(S::COLOR, term::king_mobility(count(safe) as usize), 1);
@@ -60,9 +60,9 @@ pub fn report_castling<S: Side>(castles: &Castles, sink: &mut impl Sink) {
     );
 }
 
-/// Shelter and storm on the king's file and its neighbours.
+/// Reports pawn shelter and pawn storm on the king's file and the adjacent files.
 #[inline(always)]
-fn pawn_cover<S: Side>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
+fn report_shelter_and_storm<S: Side>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
     let middle = (king.to_u32() & 7).clamp(1, 6);
     let in_front = S::ranks_from(S::rank(king));
     let own = pieces.pawns(S::US) & in_front;
@@ -83,9 +83,9 @@ fn pawn_cover<S: Side>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
     }
 }
 
-/// Reports files without pawns at the king.
+/// Reports open and half-open files at the king.
 #[inline(always)]
-fn report_open_files<S: Side>(king: Square, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn report_open_files<S: Side>(king: Square, pawns: &PawnStructure, sink: &mut impl Sink) {
     let square = Bitboard::from_square(king);
     let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
     let neighbours = count(beside(square) & !ours);
@@ -98,7 +98,7 @@ fn report_open_files<S: Side>(king: Square, pawns: &PawnFacts, sink: &mut impl S
     sink.add(S::COLOR, term::king_half_open_neighbour(), neighbours);
 }
 
-/// Steps from the king to the nearest of the pawns.
+/// Chebyshev distance from the king to the nearest pawn.
 #[inline(always)]
 fn pawn_distance(king: Square, pawns: Bitboard) -> Option<usize> {
     if pawns.is_empty() {
@@ -107,20 +107,20 @@ fn pawn_distance(king: Square, pawns: Bitboard) -> Option<usize> {
     let mut reached = Bitboard::from_square(king);
     let mut distance = 0;
     while (reached & pawns).is_empty() {
-        let wide = reached | beside(reached);
-        reached = wide | Bitboard(wide.0 << 8) | Bitboard(wide.0 >> 8);
+        let row = reached | beside(reached);
+        reached = row | Bitboard(row.0 << 8) | Bitboard(row.0 >> 8);
         distance += 1;
     }
     Some(distance)
 }
 
-/// Everything that endangers one king.
-struct Dangers {
-    /// Enemy knights, bishops, rooks and queens that attack the ring.
+/// The attack features of one king.
+struct KingDanger {
+    /// Enemy knights, bishops, rooks and queens that attack the king ring.
     attackers: [i32; 4],
     ring_attacks: i32,
     weak_squares: i32,
-    /// Squares of safe checks, by the same roles.
+    /// Squares of safe checks, for the same roles.
     safe_checks: [i32; 4],
     unsafe_checks: i32,
     pinned: i32,
@@ -128,21 +128,27 @@ struct Dangers {
     flank_defence: i32,
     knight_defender: bool,
     enemy_queen: bool,
-    /// Files at the king without an own pawn.
+    /// The king's file and the adjacent ones without an own pawn.
     open_files: i32,
 }
 
-impl Dangers {
+impl KingDanger {
     #[inline(always)]
-    fn of<S: Side>(king: Square, pieces: &Pieces, pawns: &PawnFacts, attacks: &Attacks) -> Dangers {
+    fn of<S: Side>(
+        king: Square,
+        pieces: &Pieces,
+        pawns: &PawnStructure,
+        attacks: &Attacks,
+    ) -> KingDanger {
         let square = Bitboard::from_square(king);
         let (ours, theirs) = (attacks.any[S::US], attacks.any[S::THEM]);
-        let only_royals = !ours | attacks.by(S::US, Role::King) | attacks.by(S::US, Role::Queen);
-        let weak = theirs & !attacks.twice[S::US] & only_royals;
+        let by_royals_at_most =
+            !ours | attacks.by(S::US, Role::King) | attacks.by(S::US, Role::Queen);
+        let weak = theirs & !attacks.twice[S::US] & by_royals_at_most;
         let ring = attacks.king_ring[S::US];
         let camp = king_flank(king) & !S::ranks_from(5);
         let (safe_checks, unsafe_checks) = checks::<S>(king, pieces, attacks, weak);
-        Dangers {
+        KingDanger {
             attackers: attacks.king_attackers[S::THEM],
             ring_attacks: attacks.king_attack_count[S::THEM],
             weak_squares: count(ring & weak),
@@ -158,15 +164,15 @@ impl Dangers {
         }
     }
 
-    /// All dangers in one number. The units are fixed, so that a trace need not know weights.
+    /// The features as one index. The units are fixed, so that a trace does not depend on weights.
     #[inline(always)]
     fn index(&self) -> usize {
         let [knights, bishops, rooks, queens] = self.attackers;
         let attackers = knights + bishops + rooks + queens;
-        let force = 4 * knights + 3 * bishops + 4 * rooks + 5 * queens;
+        let attack_units = 4 * knights + 3 * bishops + 4 * rooks + 5 * queens;
         let [knight, bishop, rook, queen] = self.safe_checks.map(|squares| squares.min(2));
         let checks = 12 * knight + 8 * bishop + 14 * rook + 11 * queen;
-        let units = force * attackers / 2
+        let units = attack_units * attackers / 2
             + 2 * self.ring_attacks
             + 4 * self.weak_squares
             + checks
@@ -208,7 +214,8 @@ impl Dangers {
     }
 }
 
-/// Squares from which the enemy could check: safely, by role, and the others all together.
+/// Squares from which the enemy could give check: safe ones by role, and the number of unsafe
+/// ones.
 #[inline(always)]
 fn checks<S: Side>(
     king: Square,
@@ -225,7 +232,8 @@ fn checks<S: Side>(
     let knight = attacks::knight_attacks(king) & attacks.by(S::THEM, Role::Knight) & reachable;
     let bishop = diagonal & attacks.by(S::THEM, Role::Bishop) & reachable;
     let rook = straight & attacks.by(S::THEM, Role::Rook) & reachable;
-    // A queen's check counts where no rook gives it and the own queen cannot answer by trade.
+    // A queen check counts where no rook gives the same check and where the own queen cannot
+    // trade queens.
     let queen = (straight | diagonal)
         & attacks.by(S::THEM, Role::Queen)
         & reachable

@@ -422,9 +422,9 @@ terms! {
 
     /// Room behind and around the pawns.
     Space "space" {
-        /// Central squares on the own side that no enemy pawn attacks, by own officers' number.
+        /// Central squares on the own side that no enemy pawn attacks, by own minors_and_majors' number.
         space_safe[8] in -30..=60;
-        /// Such squares behind an own pawn that no enemy piece attacks, by own officers' number.
+        /// Such squares behind an own pawn that no enemy piece attacks, by own minors_and_majors' number.
         space_behind_pawns[8] in -30..=60;
         /// Attacks on the four squares of the centre.
         space_centre_attacks in -40..=60;

@@ -1,5 +1,4 @@
-//! What is on the board: piece values, pairs, how pieces get on with the number of pawns, and
-//! the right to move.
+//! Material: piece values, pairs, piece values by number of pawns, and the tempo bonus.
 
 use shakmaty::Role;
 
@@ -29,42 +28,42 @@ pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     sink.add(S::COLOR, term::knight_with_pawns(pawns), knights);
     sink.add(S::COLOR, term::bishop_with_pawns(pawns), bishops);
     sink.add(S::COLOR, term::rook_with_pawns(pawns), rooks);
-    let opponents = count(pieces.officers(S::THEM) & !pieces.queens(S::THEM)) as usize;
+    let defenders = count(pieces.minors_and_majors(S::THEM) & !pieces.queens(S::THEM)) as usize;
     sink.add(
         S::COLOR,
-        term::queen_against_pieces(opponents.min(8)),
+        term::queen_against_pieces(defenders.min(8)),
         queens,
     );
 }
 
-/// A key that tells the numbers of all pieces; six bits hold whatever a board can.
+/// The material key: hashes the number of pieces of each role. Six bits per number suffice.
 #[inline(always)]
 pub fn key(pieces: &Pieces) -> u64 {
-    const KINDS: [Role; 5] = [
+    const ROLES: [Role; 5] = [
         Role::Pawn,
         Role::Knight,
         Role::Bishop,
         Role::Rook,
         Role::Queen,
     ];
-    let mut numbers = 0;
+    let mut counts = 0;
     for color in 0..2 {
-        for role in KINDS {
-            numbers = numbers << 6 | pieces.of_role(color, role).0.count_ones() as u64;
+        for role in ROLES {
+            counts = counts << 6 | pieces.of_role(color, role).0.count_ones() as u64;
         }
     }
-    // Both steps can be undone, so no two balances share a key; they bring all the numbers
-    // into the low bits, which find the slot.
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    u64::swap_bytes(numbers.wrapping_mul(SPREAD))
+    // Both steps are invertible, so no two material balances share a key. They spread the
+    // counts to the low bits, which select the slot.
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    u64::swap_bytes(counts.wrapping_mul(MULTIPLIER))
 }
 
-/// How much of the middlegame is left, by the officers on the board.
+/// The game phase, from the minor and major pieces on the board.
 #[inline]
 pub fn phase(pieces: &Pieces) -> i32 {
-    let officers = pieces.officers(0) | pieces.officers(1);
+    let minors_and_majors = pieces.minors_and_majors(0) | pieces.minors_and_majors(1);
     let rooks = pieces.rooks(0) | pieces.rooks(1);
     let queens = pieces.queens(0) | pieces.queens(1);
     // A minor piece counts 1, a rook 2, a queen 4.
-    (count(officers) + count(rooks) + 3 * count(queens)).min(Taper::FULL_PHASE)
+    (count(minors_and_majors) + count(rooks) + 3 * count(queens)).min(Taper::FULL_PHASE)
 }

@@ -25,7 +25,7 @@ mod threats;
 use crate::position::Position;
 use attacks::Attacks;
 use board::{BlackSide, Pieces, WhiteSide};
-use pawns::PawnFacts;
+use pawns::PawnStructure;
 use sink::{Sink, Taper};
 
 pub use list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
@@ -33,7 +33,7 @@ pub use list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 #[inline(always)]
 pub(super) fn report_all(position: &Position, sink: &mut impl Sink) -> Taper {
     let pieces = Pieces::of(position);
-    let pawns = PawnFacts::of(&pieces);
+    let pawns = PawnStructure::of(&pieces);
     report_structure(&pieces, &pawns, sink);
     report_material(&pieces, sink);
     report(position, &pieces, &pawns, material::phase(&pieces), sink)
@@ -50,7 +50,7 @@ fn report_material(pieces: &Pieces, sink: &mut impl Sink) {
 
 /// What pawns and kings decide without the other pieces: a cache may know this, too.
 #[inline(always)]
-fn report_structure(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn report_structure(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     if sink.wants(Family::Pawns) {
         pawns::report::<WhiteSide>(pieces, pawns, sink);
         pawns::report::<BlackSide>(pieces, pawns, sink);
@@ -89,7 +89,7 @@ const ON_ATTACKS: [Family; 7] = [
 pub(super) fn report(
     position: &Position,
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     phase: i32,
     sink: &mut impl Sink,
 ) -> Taper {
@@ -120,7 +120,12 @@ pub(super) fn report(
 
 /// The families that need attacks. The pieces come first: they enter what they attack.
 #[inline(always)]
-fn report_attacks(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn report_attacks(
+    position: &Position,
+    pieces: &Pieces,
+    pawns: &PawnStructure,
+    sink: &mut impl Sink,
+) {
     let castles = position.castles();
     let mut attacks = Attacks::new(position, pieces, pawns);
     pieces::report::<WhiteSide>(pieces, pawns, castles, &mut attacks, sink);

@@ -1,22 +1,23 @@
-//! Features of the papers that no modern term covers.
+//! Features of the papers that no other term covers.
 //!
-//! What a paper measures in the same way as the modern evaluation shares the modern term; its
-//! weights file says which. The rest lives here and costs nothing while its weights are zero.
-//! Where a paper leaves a choice, the doc comment in `terms.rs` tells what was chosen.
+//! Where a paper and the other families measure the same feature, they share a term; the
+//! comments of the paper's weights file say which. All other features of the papers are here.
+//! They cost nothing while their weights are zero. Where a paper leaves a definition open, the
+//! doc comment in `list.rs` states the choice.
 
 use shakmaty::{Bitboard, Role, attacks};
 
 use super::board::{
-    BlackSide, CENTRE_FILES, Pieces, Side, WhiteSide, beside, count, edge_distance, files_of,
+    BlackSide, CENTRE_FILES, Pieces, Side, WhiteSide, beside, count, edge_distance, file_fill,
 };
 use super::list::{Term, term};
 use super::moves;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::Sink;
 use crate::position::Position;
 
 #[inline(never)]
-pub fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+pub fn report(position: &Position, pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     report_side::<WhiteSide>(position, pieces, pawns, sink);
     report_side::<BlackSide>(position, pieces, pawns, sink);
 }
@@ -24,7 +25,7 @@ pub fn report(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mu
 fn report_side<S: Side>(
     position: &Position,
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     sink: &mut impl Sink,
 ) {
     let legal = moves::legal_moves::<S>(position, pieces);
@@ -32,7 +33,7 @@ fn report_side<S: Side>(
     if !sink.wants_papers_in_full() {
         return;
     }
-    officers::<S>(position, pieces, sink);
+    piece_activity::<S>(position, pieces, sink);
     knights::<S>(pieces, pawns, sink);
     bishop_pawns::<S>(pieces, sink);
     rooks::<S>(pieces, pawns, sink);
@@ -40,13 +41,13 @@ fn report_side<S: Side>(
     king::<S>(position, pieces, pawns, sink);
 }
 
-/// Whether a term of this family needs more than counting legal moves.
-pub fn is_more_than_mobility(term: Term) -> bool {
+/// Whether a term of this family needs more than the number of legal moves.
+pub fn needs_more_than_legal_moves(term: Term) -> bool {
     term != term::legal_moves()
 }
 
-/// A piece in pawns' worth, for the sums of material about a king.
-fn worth(role: Role) -> i32 {
+/// Piece values in pawns, for the material around a king.
+fn pawn_units(role: Role) -> i32 {
     match role {
         Role::Pawn => 1,
         Role::Knight | Role::Bishop => 3,
@@ -56,8 +57,8 @@ fn worth(role: Role) -> i32 {
     }
 }
 
-/// Moves of each piece, and the material that bears on either king.
-fn officers<S: Side>(position: &Position, pieces: &Pieces, sink: &mut impl Sink) {
+/// Moves of each piece, and the material that attacks the zone of either king.
+fn piece_activity<S: Side>(position: &Position, pieces: &Pieces, sink: &mut impl Sink) {
     let zone = |color: usize| {
         let king = pieces.king[color];
         attacks::king_attacks(king) | Bitboard::from_square(king)
@@ -74,28 +75,28 @@ fn officers<S: Side>(position: &Position, pieces: &Pieces, sink: &mut impl Sink)
         for square in pieces.of_role(S::US, role) {
             let attacked = attacks::attacks(square, role.of(S::COLOR), pieces.occupied);
             sink.add(S::COLOR, mobility, count(attacked & !pieces.all[S::US]));
-            defending += worth(role) * i32::from((attacked & own_zone).any());
-            attacking += worth(role) * i32::from((attacked & enemy_zone).any());
+            defending += pawn_units(role) * i32::from((attacked & own_zone).any());
+            attacking += pawn_units(role) * i32::from((attacked & enemy_zone).any());
         }
     }
     sink.add(S::COLOR, term::king_defending_material(), defending);
-    // The danger is the other king's, and so is the feature.
+    // The attacked king's side has the feature.
     sink.add(S::Them::COLOR, term::king_attacking_material(), attacking);
     let king_moves = count(moves::king_moves::<S>(position, pieces));
     sink.add(S::COLOR, term::king_moves(), king_moves);
 }
 
-fn knights<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn knights<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let knights = pieces.knights(S::US);
     let supported = knights & pawns.attacks[S::US];
-    let based = knights & !pawns.span[S::THEM];
+    let undisturbed = knights & !pawns.attack_span[S::THEM];
     sink.add(S::COLOR, term::knight_supported(), count(supported));
-    sink.add(S::COLOR, term::knight_base(), count(based));
+    sink.add(S::COLOR, term::knight_base(), count(undisturbed));
     for square in knights {
         let rank = square.to_usize() >> 3;
         let ring = edge_distance(square).min(rank.min(7 - rank));
         sink.add(S::COLOR, term::knight_ring(ring), 1);
-        let outpost = (supported & based).contains(square);
+        let outpost = (supported & undisturbed).contains(square);
         sink.add(
             S::COLOR,
             term::knight_outpost_ring(),
@@ -104,7 +105,7 @@ fn knights<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     }
 }
 
-/// Own pawns in front of a bishop that end one of its diagonals, and the moves they have.
+/// Own pawns in front of a bishop that block its diagonals, and the moves of these pawns.
 fn bishop_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     for square in pieces.bishops(S::US) {
         let in_front = S::ranks_from(S::rank(square));
@@ -116,15 +117,15 @@ fn bishop_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     }
 }
 
-fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let rooks = pieces.rooks(S::US);
-    let bearing = rooks & !S::behind(pieces.pawns(S::US));
-    let king_file = files_of(Bitboard::from_square(pieces.king[S::THEM]));
-    let neighbours = bearing & beside(king_file);
+    let unblocked = rooks & !S::rear_span(pieces.pawns(S::US));
+    let king_file = file_fill(Bitboard::from_square(pieces.king[S::THEM]));
+    let neighbours = unblocked & beside(king_file);
     sink.add(
         S::COLOR,
         term::rook_on_king_file(),
-        count(bearing & king_file),
+        count(unblocked & king_file),
     );
     sink.add(
         S::COLOR,
@@ -140,7 +141,7 @@ fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     let weak_pawns = pawns.isolated::<S::Them>(pieces) | pawns.backward::<S::Them>(pieces);
     for square in rooks & !pawns.files[S::US] {
         let attacked = attacks::rook_attacks(square, pieces.occupied);
-        let file = files_of(Bitboard::from_square(square));
+        let file = file_fill(Bitboard::from_square(square));
         let weak = attacked & file & weak_pawns;
         sink.add(S::COLOR, term::rook_attacks_weak_pawn(), count(weak));
     }
@@ -153,14 +154,10 @@ fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
     }
 }
 
-fn pawn_advance<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
-    const FOUR_CENTRAL_FILES: Bitboard = Bitboard(0x0000_003c_3c00_0000);
+fn pawn_advance<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+    const CENTRAL_SQUARES: Bitboard = Bitboard(0x0000_003c_3c00_0000);
     let own = pieces.pawns(S::US);
-    sink.add(
-        S::COLOR,
-        term::pawn_central(),
-        count(own & FOUR_CENTRAL_FILES),
-    );
+    sink.add(S::COLOR, term::pawn_central(), count(own & CENTRAL_SQUARES));
     for pawn in own & !pawns.passed[S::US] {
         let advance = S::rank(pawn) as i32 - 1;
         let central = CENTRE_FILES.contains(pawn);
@@ -180,11 +177,16 @@ fn pawn_advance<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sin
     sink.add(
         S::COLOR,
         term::weak_squares(),
-        count(home & !pawns.span[S::US]),
+        count(home & !pawns.attack_span[S::US]),
     );
 }
 
-fn king<S: Side>(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn king<S: Side>(
+    position: &Position,
+    pieces: &Pieces,
+    pawns: &PawnStructure,
+    sink: &mut impl Sink,
+) {
     let square = pieces.king[S::US];
     let king = Bitboard::from_square(square);
     let own = pieces.pawns(S::US);
@@ -199,7 +201,7 @@ fn king<S: Side>(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: 
         count(attacks::king_attacks(square) & own),
     );
 
-    let near = files_of(king | beside(king));
+    let near = file_fill(king | beside(king));
     let advanced = own & near & S::rank_squares(2);
     sink.add(S::COLOR, term::king_pawn_advanced(), count(advanced));
     let theirs = pawns.files[S::THEM];
@@ -211,13 +213,14 @@ fn king<S: Side>(position: &Position, pieces: &Pieces, pawns: &PawnFacts, sink: 
     );
 }
 
-/// On the first rank toward a wing, without the right to castle, no own rook farther out.
+/// The king is on the first rank and on a wing, has no castling rights, and has no own rook on
+/// its outer side.
 fn is_castled<S: Side>(position: &Position, pieces: &Pieces) -> bool {
     let king = pieces.king[S::US];
     let file = king.to_u32() & 7;
     let at_home = S::rank(king) == 0 && matches!(file, 0..=2 | 6..=7);
-    let below = Bitboard((1 << king.to_u32()) - 1);
-    let outer = if file < 4 { below } else { !below };
+    let left = Bitboard((1 << king.to_u32()) - 1);
+    let outer = if file < 4 { left } else { !left };
     let boxed = (pieces.rooks(S::US) & outer & S::rank_squares(0)).any();
     at_home && !boxed && !position.castles().has_color(S::COLOR)
 }

@@ -1,52 +1,52 @@
-//! Pawns that no enemy pawn can stop: how far they are, who stands in the way, who helps.
+//! Passed pawns: advancement, blockers, king distances, support.
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::attacks::Attacks;
-use super::board::{Pieces, Side, beside, count, edge_distance};
+use super::board::{Pieces, Side, beside, count, edge_distance, file_fill};
 use super::geometry::distance;
 use super::list::term;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::Sink;
 
-/// From this rank on (counted from 0) kings and pieces care about a passed pawn.
+/// The first relative rank (from 0) on which kings and pieces matter to a passed pawn.
 const ADVANCED: usize = 3;
 
-/// What pawns and kings tell of the passed pawns.
+/// Reports the terms that depend on pawns and kings alone.
 #[inline(always)]
-pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     for pawn in pawns.passed[S::US] {
         let rank = S::rank(pawn);
         sink.add(S::COLOR, term::passed_rank(rank), 1);
         sink.add(S::COLOR, term::passed_file(edge_distance(pawn)), 1);
         let square = Bitboard::from_square(pawn);
-        let comrades = (beside(square) & pieces.pawns(S::US)) | (square & pawns.attacks[S::US]);
+        let connected = (beside(square) & pieces.pawns(S::US)) | (square & pawns.attacks[S::US]);
         sink.add(
             S::COLOR,
             term::passed_connected(rank),
-            i32::from(comrades.any()),
+            i32::from(connected.any()),
         );
         if rank >= ADVANCED {
-            kings::<S>(pawn, rank, pieces, sink);
+            report_king_distances::<S>(pawn, rank, pieces, sink);
         }
     }
-    outside::<S>(pieces, pawns, sink);
+    report_outside::<S>(pieces, pawns, sink);
 }
 
-/// What the pieces mean to the passed pawns.
+/// Reports the terms that depend on the other pieces.
 #[inline(always)]
 pub fn report<S: Side>(
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     attacks: &Attacks,
     turn: Color,
     sink: &mut impl Sink,
 ) {
     for pawn in pawns.passed[S::US] & S::ranks_from(ADVANCED) {
         let square = Bitboard::from_square(pawn);
-        path::<S>(square, S::rank(pawn), pieces, attacks, sink);
+        report_path::<S>(square, S::rank(pawn), pieces, attacks, sink);
     }
-    if pieces.officers(S::THEM).is_empty() {
+    if pieces.minors_and_majors(S::THEM).is_empty() {
         for pawn in pawns.passed[S::US] {
             let caught = is_caught::<S>(pawn, pieces, turn);
             sink.add(S::COLOR, term::passed_unstoppable(), i32::from(!caught));
@@ -54,22 +54,27 @@ pub fn report<S: Side>(
     }
 }
 
-/// The nearer the goal, the more the kings' distances matter.
+/// Reports the distances of the kings; they count more on higher ranks.
 #[inline(always)]
-fn kings<S: Side>(pawn: Square, rank: usize, pieces: &Pieces, sink: &mut impl Sink) {
-    let eagerness = [0, 0, 0, 1, 2, 3, 4, 0][rank];
+fn report_king_distances<S: Side>(
+    pawn: Square,
+    rank: usize,
+    pieces: &Pieces,
+    sink: &mut impl Sink,
+) {
+    let factor = [0, 0, 0, 1, 2, 3, 4, 0][rank];
     let Some(next) = S::forward(Bitboard::from_square(pawn)).first() else {
         return;
     };
     let own = distance(pieces.king[S::US], next);
     let enemy = distance(pieces.king[S::THEM], next);
-    sink.add(S::COLOR, term::passed_own_king(own), eagerness);
-    sink.add(S::COLOR, term::passed_enemy_king(enemy), eagerness);
+    sink.add(S::COLOR, term::passed_own_king(own), factor);
+    sink.add(S::COLOR, term::passed_enemy_king(enemy), factor);
 }
 
-/// The way to promotion: blocked, attacked, guarded, free.
+/// Reports the path to promotion: blocked, attacked, defended, free.
 #[inline(always)]
-fn path<S: Side>(
+fn report_path<S: Side>(
     pawn: Bitboard,
     rank: usize,
     pieces: &Pieces,
@@ -77,11 +82,10 @@ fn path<S: Side>(
     sink: &mut impl Sink,
 ) {
     let next = S::forward(pawn);
-    let way = S::ahead(pawn);
-    let has = |condition: bool| i32::from(condition);
-    // A rook or queen behind the pawn guards its whole way, or attacks all of it.
+    let path = S::front_span(pawn);
+    // A rook or queen behind the pawn defends, or attacks, the whole path.
     let majors = |color| pieces.rooks(color) | pieces.queens(color);
-    let behind = S::behind(pawn);
+    let behind = S::rear_span(pawn);
     let direct = |color: usize, role| attacks.by(color, role) & pawn;
     let supported = |color| {
         (majors(color) & behind).any()
@@ -89,66 +93,70 @@ fn path<S: Side>(
     };
     let own_support = supported(S::US);
     let attacked = if supported(S::THEM) {
-        way
+        path
     } else {
-        attacks.any[S::THEM] & way
+        attacks.any[S::THEM] & path
     };
 
     let blockaded = (next & pieces.all[S::THEM]).any();
     let step_free = (next & pieces.occupied).is_empty();
-    let way_free = (way & pieces.occupied).is_empty();
+    let path_free = (path & pieces.occupied).is_empty();
     let guarded = own_support || (next & attacks.any[S::US]).any();
-    sink.add(S::COLOR, term::passed_blockaded(rank), has(blockaded));
+    sink.add(S::COLOR, term::passed_blockaded(rank), i32::from(blockaded));
     sink.add(
         S::COLOR,
         term::passed_safe_step(rank),
-        has(step_free && (next & attacked).is_empty()),
+        i32::from(step_free && (next & attacked).is_empty()),
     );
     sink.add(
         S::COLOR,
         term::passed_guarded_step(rank),
-        has(step_free && guarded),
+        i32::from(step_free && guarded),
     );
-    sink.add(S::COLOR, term::passed_free_path(rank), has(way_free));
+    sink.add(S::COLOR, term::passed_free_path(rank), i32::from(path_free));
     sink.add(
         S::COLOR,
         term::passed_safe_path(rank),
-        has(way_free && attacked.is_empty()),
+        i32::from(path_free && attacked.is_empty()),
     );
-    sink.add(S::COLOR, term::passed_rook_support(rank), has(own_support));
+    sink.add(
+        S::COLOR,
+        term::passed_rook_support(rank),
+        i32::from(own_support),
+    );
 }
 
-/// The rule of the square: whether the enemy king, alone, reaches the pawn in time. A pawn on
-/// its first square may step twice; an own piece in its way costs it the race.
+/// The rule of the square: whether the enemy king alone catches the pawn. A pawn on its initial
+/// square may advance two squares; a pawn blocked by an own piece counts as caught.
 #[inline(always)]
 pub fn is_caught<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
     let square = Bitboard::from_square(pawn);
-    if (S::ahead(square) & pieces.all[S::US]).any() {
+    if (S::front_span(square) & pieces.all[S::US]).any() {
         return true;
     }
     let rank = S::rank(pawn).max(2);
     let steps = 7 - rank as u32;
-    let goal = S::ahead(square) & S::rank_squares(7);
-    let Some(goal) = goal.first() else {
+    let promotion_square = S::front_span(square) & S::rank_squares(7);
+    let Some(promotion_square) = promotion_square.first() else {
         return true;
     };
-    let head_start = u32::from(turn != S::COLOR);
+    let extra_move = u32::from(turn != S::COLOR);
     pieces.king[S::THEM]
-        .distance(goal)
-        .saturating_sub(head_start)
+        .distance(promotion_square)
+        .saturating_sub(extra_move)
         <= steps
 }
 
-/// A passed pawn at least two files outside all other pawns draws the enemy king away.
+/// Reports an outside passed pawn: at least two files outside all other pawns.
 #[inline(always)]
-fn outside<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
+fn report_outside<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let passed = pawns.passed[S::US];
     if passed.is_empty() {
         return;
     }
-    let passed_files = passed_bits(super::board::files_of(passed));
+    let passed_files = file_bits(file_fill(passed));
     let others = (pieces.pawns(0) | pieces.pawns(1)) & !passed;
-    let other_files = passed_bits(super::board::files_of(others));
+    let other_files = file_bits(file_fill(others));
     if other_files == 0 {
         return;
     }
@@ -166,7 +174,7 @@ fn outside<S: Side>(pieces: &Pieces, pawns: &PawnFacts, sink: &mut impl Sink) {
 
 /// One bit for each file.
 #[inline(always)]
-fn passed_bits(files: Bitboard) -> u8 {
+fn file_bits(files: Bitboard) -> u8 {
     debug_assert!(count(files) % 8 == 0);
     files.0 as u8
 }

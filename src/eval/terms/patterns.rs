@@ -1,8 +1,8 @@
-//! What pieces have to do with each other and with the kings.
+//! Piece-piece and piece-king relations.
 //!
-//! The other families name what chess players have names for. This one has none: it is the
-//! plain geometry of attacks and places, thousands of small weights that only learning from
-//! very many positions can set. It weighs nothing by default and then costs nothing.
+//! The other families hold named chess concepts. This one holds the plain geometry of attacks
+//! and squares: thousands of small weights that need training on very many positions. By default
+//! all are zero, and the family costs nothing.
 
 use shakmaty::{Bitboard, Color, Role, Square, attacks};
 
@@ -12,16 +12,16 @@ use super::list::{Term, term};
 use super::sink::Sink;
 use super::squares::{self, mirror};
 
-/// A table's accessor.
+/// Accessor of a table of terms.
 type Table = fn(usize) -> Term;
 
-/// Reports side `S`; `turn` is whose move it is.
+/// Reports the terms of side `S`.
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sink: &mut impl Sink) {
-    report_meetings::<S>(pieces, attacks, turn, sink);
-    report_looks_through::<S>(pieces, sink);
-    report_places::<S>(pieces, sink);
-    report_zones::<S>(pieces, attacks, sink);
+    report_attacks_and_defences::<S>(pieces, attacks, turn, sink);
+    report_xrays::<S>(pieces, sink);
+    report_king_relative_squares::<S>(pieces, sink);
+    report_king_zones::<S>(pieces, attacks, sink);
     report_pawns::<S>(pieces, sink);
     let mirror = mirror(pieces.king[S::US]);
     for square in attacks.any[S::US] {
@@ -32,30 +32,39 @@ pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sink: &m
     }
 }
 
-/// Who attacks and guards whom, by kind.
+/// Attacks and defences, by role of attacker and target.
 #[inline(always)]
-fn report_meetings<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sink: &mut impl Sink) {
+fn report_attacks_and_defences<S: Side>(
+    pieces: &Pieces,
+    attacks: &Attacks,
+    turn: Color,
+    sink: &mut impl Sink,
+) {
     let table = match turn == S::COLOR {
         true => term::attack_to_move,
         false => term::attack_waiting,
     };
-    let guarded = attacks.any[S::THEM];
+    let defended = attacks.any[S::THEM];
     for attacker in Role::ALL {
         let row = attacker as usize - 1;
         let attacked = attacks.by(S::US, attacker);
         for target in Role::ALL {
-            let met = attacked & pieces.of_role(S::THEM, target);
-            report_any::<S>(table(pair(2 * row, target)), count(met & !guarded), sink);
-            report_any::<S>(table(pair(2 * row + 1, target)), count(met & guarded), sink);
+            let hit = attacked & pieces.of_role(S::THEM, target);
+            report_nonzero::<S>(table(pair(2 * row, target)), count(hit & !defended), sink);
+            report_nonzero::<S>(
+                table(pair(2 * row + 1, target)),
+                count(hit & defended),
+                sink,
+            );
             let own = attacked & pieces.of_role(S::US, target);
-            report_any::<S>(term::guard(pair(row, target)), count(own), sink);
+            report_nonzero::<S>(term::guard(pair(row, target)), count(own), sink);
         }
     }
 }
 
-/// Who bears on the squares around the kings.
+/// Attacks on the zones of both kings.
 #[inline(always)]
-fn report_zones<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+fn report_king_zones<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let tables: [(Square, Table); 2] = [
         (pieces.king[S::THEM], term::zone_attack),
         (pieces.king[S::US], term::zone_guard),
@@ -64,16 +73,16 @@ fn report_zones<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sin
         let zone = zone(king);
         for role in Role::ALL {
             for square in attacks.by(S::US, role) & zone {
-                // Two ranks behind him are the fifth of fifteen, of which three files count.
-                let cell = displacement::<S>(king, square) - 8 * 5;
-                let place = 15 * (role as usize - 1) + 3 * (cell >> 3) + (cell & 7);
-                sink.add(S::COLOR, table(place), 1);
+                // The zone begins two ranks behind the king: row 5 of 15.
+                let cell = king_relative_index::<S>(king, square) - 8 * 5;
+                let index = 15 * (role as usize - 1) + 3 * (cell >> 3) + (cell & 7);
+                sink.add(S::COLOR, table(index), 1);
             }
         }
     }
 }
 
-/// The squares within two ranks and two files.
+/// The squares within two ranks and two files of the king.
 #[inline(always)]
 fn zone(king: Square) -> Bitboard {
     let near = attacks::king_attacks(king) | Bitboard::from_square(king);
@@ -81,60 +90,60 @@ fn zone(king: Square) -> Bitboard {
         .fold(near, |zone, square| zone | attacks::king_attacks(square))
 }
 
-/// How pawns stand to own and to enemy pawns close by, the board turned over as for tables of
-/// squares.
+/// Pairs of pawns on the same or adjacent files, with the board mirrored as for piece-square
+/// tables.
 #[inline(always)]
 fn report_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     let mirror = mirror(pieces.king[S::US]);
-    let seen = |pawn: Square| {
-        let place = S::relative(pawn) ^ mirror;
-        (place & 7, (place >> 3) - 1)
+    let coordinates = |pawn: Square| {
+        let square = S::relative(pawn) ^ mirror;
+        (square & 7, (square >> 3) - 1)
     };
     for pawn in pieces.pawns(S::US) {
-        let (file, rank) = seen(pawn);
+        let (file, rank) = coordinates(pawn);
         let own_file = Bitboard(FILE_A.0 << (pawn.to_u32() & 7));
         let beside = west(own_file) | east(own_file);
         for other in pieces.pawns(S::US) & beside {
-            let (other_file, other_rank) = seen(other);
-            // Each pair once, from the left.
+            let (other_file, other_rank) = coordinates(other);
+            // Each pair once.
             if other_file > file {
-                let place = 36 * file + 6 * rank + other_rank;
-                sink.add(S::COLOR, term::pawn_neighbours(place), 1);
+                let index = 36 * file + 6 * rank + other_rank;
+                sink.add(S::COLOR, term::pawn_neighbours(index), 1);
             }
         }
         for enemy in pieces.pawns(S::THEM) & (own_file | beside) {
-            let (enemy_file, enemy_rank) = seen(enemy);
+            let (enemy_file, enemy_rank) = coordinates(enemy);
             let files = 3 * file + enemy_file + 1 - file;
-            let place = 36 * files + 6 * rank + enemy_rank;
-            sink.add(S::COLOR, term::pawn_encounter(place), 1);
+            let index = 36 * files + 6 * rank + enemy_rank;
+            sink.add(S::COLOR, term::pawn_encounter(index), 1);
         }
     }
 }
 
-/// Which enemy pieces a slider would attack if the piece between them went away.
+/// X-ray attacks: enemy pieces that a slider would attack if its nearest blockers were removed.
 #[inline(always)]
-fn report_looks_through<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
-    type Reach = fn(Square, Bitboard) -> Bitboard;
-    let sliders: [(Role, Reach); 3] = [
+fn report_xrays<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+    type SliderAttacks = fn(Square, Bitboard) -> Bitboard;
+    let sliders: [(Role, SliderAttacks); 3] = [
         (Role::Bishop, attacks::bishop_attacks),
         (Role::Rook, attacks::rook_attacks),
         (Role::Queen, attacks::queen_attacks),
     ];
-    for (place, (role, reach)) in sliders.into_iter().enumerate() {
+    for (row, (role, slider_attacks)) in sliders.into_iter().enumerate() {
         for slider in pieces.of_role(S::US, role) {
-            let near = reach(slider, pieces.occupied);
-            let far = reach(slider, pieces.occupied & !near) & !near;
+            let near = slider_attacks(slider, pieces.occupied);
+            let far = slider_attacks(slider, pieces.occupied & !near) & !near;
             for target in Role::ALL {
-                let seen = count(far & pieces.of_role(S::THEM, target));
-                report_any::<S>(term::look_through(pair(place, target)), seen, sink);
+                let targets = count(far & pieces.of_role(S::THEM, target));
+                report_nonzero::<S>(term::look_through(pair(row, target)), targets, sink);
             }
         }
     }
 }
 
-/// Where each piece stands as seen from both kings.
+/// The square of each piece relative to both kings.
 #[inline(always)]
-fn report_places<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+fn report_king_relative_squares<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     let tables: [(Role, Table, Table); 5] = [
         (
             Role::Pawn,
@@ -164,17 +173,17 @@ fn report_places<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     ];
     for (role, own, enemy) in tables {
         for piece in pieces.of_role(S::US, role) {
-            let from = |king: Square| displacement::<S>(king, piece);
+            let from = |king: Square| king_relative_index::<S>(king, piece);
             sink.add(S::COLOR, own(from(pieces.king[S::US])), 1);
             sink.add(S::COLOR, enemy(from(pieces.king[S::THEM])), 1);
         }
     }
 }
 
-/// Fifteen rows, from seven ranks behind the king to seven ahead of him as the piece's side
-/// sees it, of eight distances in files.
+/// Index of a square relative to a king: 15 rows, from seven ranks behind the king to seven
+/// ranks ahead of it (relative to the piece's side), with 8 file distances each.
 #[inline(always)]
-fn displacement<S: Side>(king: Square, piece: Square) -> usize {
+fn king_relative_index<S: Side>(king: Square, piece: Square) -> usize {
     let (king, piece) = (S::relative(king), S::relative(piece));
     let files = (piece & 7).abs_diff(king & 7);
     8 * (7 + (piece >> 3) - (king >> 3)) + files
@@ -185,9 +194,9 @@ fn pair(row: usize, target: Role) -> usize {
     6 * row + target as usize - 1
 }
 
-/// Most counts are none: they need not be told.
+/// Skips counts of zero, which are the most frequent.
 #[inline(always)]
-fn report_any<S: Side>(term: Term, count: i32, sink: &mut impl Sink) {
+fn report_nonzero<S: Side>(term: Term, count: i32, sink: &mut impl Sink) {
     if count != 0 {
         sink.add(S::COLOR, term, count);
     }

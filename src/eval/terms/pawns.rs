@@ -6,33 +6,33 @@
 use shakmaty::{Bitboard, Square};
 
 use super::board::{BlackSide, WhiteSide};
-use super::board::{Pieces, Side, beside, count, files_of};
+use super::board::{Pieces, Side, beside, count, file_fill};
 use super::list::{Term, term};
 use super::sink::Sink;
 
 /// What other families ask about the pawns, by colour.
 #[derive(Clone, Copy, Default)]
-pub struct PawnFacts {
+pub struct PawnStructure {
     pub attacks: [Bitboard; 2],
     /// Squares attacked by two pawns.
     pub double_attacks: [Bitboard; 2],
     /// Squares the pawns attack or could attack by advancing.
-    pub span: [Bitboard; 2],
+    pub attack_span: [Bitboard; 2],
     pub passed: [Bitboard; 2],
     /// Squares behind the pawns, and behind the passed ones, as their side sees it.
-    pub behind: [Bitboard; 2],
+    pub rear_span: [Bitboard; 2],
     pub behind_passed: [Bitboard; 2],
     /// Files with at least one pawn of the colour.
     pub files: [Bitboard; 2],
 }
 
-impl PawnFacts {
+impl PawnStructure {
     #[inline]
-    pub fn of(pieces: &Pieces) -> PawnFacts {
-        let mut facts = PawnFacts::default();
-        facts.collect::<WhiteSide>(pieces);
-        facts.collect::<BlackSide>(pieces);
-        facts
+    pub fn of(pieces: &Pieces) -> PawnStructure {
+        let mut structure = PawnStructure::default();
+        structure.collect::<WhiteSide>(pieces);
+        structure.collect::<BlackSide>(pieces);
+        structure
     }
 
     #[inline(always)]
@@ -41,12 +41,12 @@ impl PawnFacts {
         let (left, right) = S::pawn_attack_halves(own);
         self.attacks[S::US] = left | right;
         self.double_attacks[S::US] = left & right;
-        self.span[S::US] = S::pawn_attacks(S::forward_fill(own));
-        self.files[S::US] = files_of(own);
-        let stopped = S::Them::ahead(enemy);
-        self.behind[S::US] = S::behind(own);
-        self.passed[S::US] = own & !stopped & !beside(stopped) & !self.behind[S::US];
-        self.behind_passed[S::US] = S::behind(self.passed[S::US]);
+        self.attack_span[S::US] = S::pawn_attacks(S::forward_fill(own));
+        self.files[S::US] = file_fill(own);
+        let stopped = S::Them::front_span(enemy);
+        self.rear_span[S::US] = S::rear_span(own);
+        self.passed[S::US] = own & !stopped & !beside(stopped) & !self.rear_span[S::US];
+        self.behind_passed[S::US] = S::rear_span(self.passed[S::US]);
     }
 
     #[inline(always)]
@@ -58,39 +58,43 @@ impl PawnFacts {
     #[inline(always)]
     pub fn backward<S: Side>(&self, pieces: &Pieces) -> Bitboard {
         let own = pieces.pawns(S::US);
-        let held = S::forward(own) & self.attacks[S::THEM] & !self.span[S::US];
+        let held = S::forward(own) & self.attacks[S::THEM] & !self.attack_span[S::US];
         S::backward(held) & own & beside(self.files[S::US])
     }
 }
 
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink) {
-    report_weak::<S>(pieces, facts, sink);
-    report_connected::<S>(pieces, facts, sink);
+pub fn report<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
+    report_weak::<S>(pieces, structure, sink);
+    report_connected::<S>(pieces, structure, sink);
 
     let own = pieces.pawns(S::US);
-    let files = facts.files[S::US].0 & 0xff;
+    let files = structure.files[S::US].0 & 0xff;
     let islands = (files & !(files << 1)).count_ones() as i32;
     sink.add(S::COLOR, term::pawn_islands(), islands);
     sink.add(S::COLOR, term::pawns_none(), i32::from(own.is_empty()));
 
     let blocked = own & S::backward(pieces.pawns(S::THEM));
     by_rank::<S>(blocked, term::pawn_blocked, sink);
-    by_rank::<S>(candidates::<S>(pieces, facts), term::pawn_candidate, sink);
-    let levers = own & facts.attacks[S::THEM];
+    by_rank::<S>(
+        candidates::<S>(pieces, structure),
+        term::pawn_candidate,
+        sink,
+    );
+    let levers = own & structure.attacks[S::THEM];
     by_rank::<S>(levers, term::pawn_lever, sink);
-    let forked = own & facts.double_attacks[S::THEM] & !facts.attacks[S::US];
+    let forked = own & structure.double_attacks[S::THEM] & !structure.attacks[S::US];
     sink.add(S::COLOR, term::pawn_weak_lever(), count(forked));
 }
 
 #[inline(always)]
-fn report_weak<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink) {
+fn report_weak<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
-    let unopposed = !S::behind(enemy);
-    let isolated = facts.isolated::<S>(pieces);
-    let backward = facts.backward::<S>(pieces);
-    let doubled = own & S::behind(own);
-    let close = own & S::backward(own) & !facts.attacks[S::US];
+    let unopposed = !S::rear_span(enemy);
+    let isolated = structure.isolated::<S>(pieces);
+    let backward = structure.backward::<S>(pieces);
+    let doubled = own & S::rear_span(own);
+    let close = own & S::backward(own) & !structure.attacks[S::US];
 
     sink.add(S::COLOR, term::pawn_isolated(), count(isolated));
     sink.add(
@@ -114,11 +118,11 @@ fn report_weak<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink
 }
 
 #[inline(always)]
-fn report_connected<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl Sink) {
+fn report_connected<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
     let own = pieces.pawns(S::US);
     let phalanx = own & beside(own);
-    let supported = own & facts.attacks[S::US];
-    let unopposed = (phalanx | supported) & !S::behind(pieces.pawns(S::THEM));
+    let supported = own & structure.attacks[S::US];
+    let unopposed = (phalanx | supported) & !S::rear_span(pieces.pawns(S::THEM));
     by_rank::<S>(phalanx, term::pawn_phalanx, sink);
     by_rank::<S>(supported, term::pawn_supported, sink);
     by_rank::<S>(unopposed, term::pawn_connected_unopposed, sink);
@@ -127,13 +131,13 @@ fn report_connected<S: Side>(pieces: &Pieces, facts: &PawnFacts, sink: &mut impl
 /// Pawns with no enemy ahead on their file that could become passed: at least as many own
 /// pawns beside or behind on the neighbouring files as enemy pawns stand guard there.
 #[inline(always)]
-fn candidates<S: Side>(pieces: &Pieces, facts: &PawnFacts) -> Bitboard {
+fn candidates<S: Side>(pieces: &Pieces, structure: &PawnStructure) -> Bitboard {
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
-    let free = own & !S::behind(enemy) & !S::behind(own) & !facts.passed[S::US];
+    let free = own & !S::rear_span(enemy) & !S::rear_span(own) & !structure.passed[S::US];
     let helped = |pawn: &Square| {
         let square = Bitboard::from_square(*pawn);
-        let guards = enemy & beside(S::ahead(square));
-        let helpers = own & beside(square | S::behind(square));
+        let guards = enemy & beside(S::front_span(square));
+        let helpers = own & beside(square | S::rear_span(square));
         count(helpers) >= count(guards)
     };
     free.into_iter()

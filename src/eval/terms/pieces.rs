@@ -9,14 +9,14 @@ use shakmaty::{Bitboard, Castles, Role, Square, attacks};
 
 use super::attacks::Attacks;
 use super::board::{CENTRE_FILES, Pieces, Side, count};
-use super::geometry::{diagonals, distance, straights, way_to_centre};
+use super::geometry::{diagonals, distance, orthogonals, path_to_centre};
 use super::list::term;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::Sink;
 use super::squares;
 
 /// What every piece of a side is measured against.
-struct Ground {
+struct PieceContext {
     /// Squares next to the enemy king.
     enemy_king: Bitboard,
     /// Squares of the enemy half that no enemy pawn can ever attack.
@@ -30,23 +30,23 @@ struct Ground {
 #[inline(always)]
 pub fn report<S: Side>(
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     castles: &Castles,
     attacks: &mut Attacks,
     sink: &mut impl Sink,
 ) {
     let enemy_half = S::rank_squares(3) | S::rank_squares(4) | S::rank_squares(5);
-    let holes = enemy_half & !pawns.span[S::THEM];
-    let ground = Ground {
+    let holes = enemy_half & !pawns.attack_span[S::THEM];
+    let context = PieceContext {
         enemy_king: attacks::king_attacks(pieces.king[S::THEM]),
         holes,
         outposts: holes & pawns.attacks[S::US],
         mirror: squares::mirror(pieces.king[S::US]),
     };
-    knights::<S>(pieces, &ground, attacks, sink);
-    bishops::<S>(pieces, &ground, attacks, sink);
-    rooks::<S>(pieces, &ground, castles, attacks, sink);
-    queens::<S>(pieces, pawns, &ground, attacks, sink);
+    knights::<S>(pieces, &context, attacks, sink);
+    bishops::<S>(pieces, &context, attacks, sink);
+    rooks::<S>(pieces, &context, castles, attacks, sink);
+    queens::<S>(pieces, pawns, &context, attacks, sink);
     rook_files::<S>(pieces, pawns, attacks, sink);
 
     let minors = pieces.knights(S::US) | pieces.bishops(S::US);
@@ -70,33 +70,43 @@ fn unpinned<S: Side>(
 }
 
 #[inline(always)]
-fn knights<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sink: &mut impl Sink) {
+fn knights<S: Side>(
+    pieces: &Pieces,
+    context: &PieceContext,
+    attacks: &mut Attacks,
+    sink: &mut impl Sink,
+) {
     let king = pieces.king[S::US];
     for square in pieces.knights(S::US) {
         let attacked = unpinned::<S>(square, attacks::knight_attacks(square), pieces, attacks);
-        attacks.enter::<S>(Role::Knight, attacked, ground.enemy_king);
-        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
-        squares::report::<S>(square, ground.mirror, term::knight_square, sink);
+        attacks.add_piece::<S>(Role::Knight, attacked, context.enemy_king);
+        let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
+        squares::report::<S>(square, context.mirror, term::knight_square, sink);
         sink.add(S::COLOR, term::knight_mobility(mobility), 1);
         let steps = distance(king, square);
         sink.add(S::COLOR, term::knight_king_distance(steps), 1);
 
-        let reach = (attacked & ground.outposts & !pieces.all[S::US]).any();
-        let settled = ground.outposts.contains(square);
+        let reach = (attacked & context.outposts & !pieces.all[S::US]).any();
+        let settled = context.outposts.contains(square);
         sink.add(
             S::COLOR,
             term::knight_outpost_reach(),
             i32::from(reach && !settled),
         );
     }
-    let settled = pieces.knights(S::US) & ground.outposts;
-    let unsupported = pieces.knights(S::US) & ground.holes & !ground.outposts;
+    let settled = pieces.knights(S::US) & context.outposts;
+    let unsupported = pieces.knights(S::US) & context.holes & !context.outposts;
     sink.add(S::COLOR, term::knight_outpost(), count(settled));
     sink.add(S::COLOR, term::knight_hole(), count(unsupported));
 }
 
 #[inline(always)]
-fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sink: &mut impl Sink) {
+fn bishops<S: Side>(
+    pieces: &Pieces,
+    context: &PieceContext,
+    attacks: &mut Attacks,
+    sink: &mut impl Sink,
+) {
     let king = pieces.king[S::US];
     let seen_through = pieces.occupied & !pieces.queens(0) & !pieces.queens(1);
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
@@ -104,24 +114,24 @@ fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
     for square in pieces.bishops(S::US) {
         let attacked = attacks::bishop_attacks(square, seen_through);
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
-        attacks.enter::<S>(Role::Bishop, attacked, ground.enemy_king);
-        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
-        squares::report::<S>(square, ground.mirror, term::bishop_square, sink);
+        attacks.add_piece::<S>(Role::Bishop, attacked, context.enemy_king);
+        let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
+        squares::report::<S>(square, context.mirror, term::bishop_square, sink);
         sink.add(S::COLOR, term::bishop_mobility(mobility), 1);
         let trapped = mobility == 0 && S::rank(square) > 0;
         sink.add(S::COLOR, term::bishop_trapped(), i32::from(trapped));
         let steps = distance(king, square);
         sink.add(S::COLOR, term::bishop_king_distance(steps), 1);
 
-        let reach = (attacked & ground.outposts & !pieces.all[S::US]).any();
-        let settled = ground.outposts.contains(square);
+        let reach = (attacked & context.outposts & !pieces.all[S::US]).any();
+        let settled = context.outposts.contains(square);
         sink.add(
             S::COLOR,
             term::bishop_outpost_reach(),
             i32::from(reach && !settled),
         );
 
-        let in_the_way = way_to_centre(square) & (own | enemy | Bitboard::from_square(square));
+        let in_the_way = path_to_centre(square) & (own | enemy | Bitboard::from_square(square));
         sink.add(
             S::COLOR,
             term::bishop_long_diagonal(),
@@ -145,14 +155,14 @@ fn bishops<S: Side>(pieces: &Pieces, ground: &Ground, attacks: &mut Attacks, sin
             count(diagonals(square) & enemy),
         );
     }
-    let settled = pieces.bishops(S::US) & ground.outposts;
+    let settled = pieces.bishops(S::US) & context.outposts;
     sink.add(S::COLOR, term::bishop_outpost(), count(settled));
 }
 
 #[inline(always)]
 fn rooks<S: Side>(
     pieces: &Pieces,
-    ground: &Ground,
+    context: &PieceContext,
     castles: &Castles,
     attacks: &mut Attacks,
     sink: &mut impl Sink,
@@ -170,9 +180,9 @@ fn rooks<S: Side>(
     for square in rooks {
         let attacked = attacks::rook_attacks(square, seen_through);
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
-        attacks.enter::<S>(Role::Rook, attacked, ground.enemy_king);
-        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
-        squares::report::<S>(square, ground.mirror, term::rook_square, sink);
+        attacks.add_piece::<S>(Role::Rook, attacked, context.enemy_king);
+        let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
+        squares::report::<S>(square, context.mirror, term::rook_square, sink);
         sink.add(S::COLOR, term::rook_mobility(mobility), 1);
 
         let file = square.to_u32() & 7;
@@ -190,13 +200,13 @@ fn rooks<S: Side>(
 #[inline(always)]
 fn rook_files<S: Side>(
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     attacks: &Attacks,
     sink: &mut impl Sink,
 ) {
     let rooks = pieces.rooks(S::US);
     let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
-    let behind_own = pawns.behind[S::US];
+    let behind_own = pawns.rear_span[S::US];
     sink.add(
         S::COLOR,
         term::rook_open_file(),
@@ -244,15 +254,15 @@ fn rook_files<S: Side>(
         term::rook_behind_enemy_passer(),
         count(behind_enemy),
     );
-    let facing = rooks & super::board::files_of(pieces.queens(S::THEM));
+    let facing = rooks & super::board::file_fill(pieces.queens(S::THEM));
     sink.add(S::COLOR, term::rook_on_queen_file(), count(facing));
 }
 
 #[inline(always)]
 fn queens<S: Side>(
     pieces: &Pieces,
-    pawns: &PawnFacts,
-    ground: &Ground,
+    pawns: &PawnStructure,
+    context: &PieceContext,
     attacks: &mut Attacks,
     sink: &mut impl Sink,
 ) {
@@ -260,16 +270,16 @@ fn queens<S: Side>(
     for square in queens {
         let attacked = attacks::queen_attacks(square, pieces.occupied);
         let attacked = unpinned::<S>(square, attacked, pieces, attacks);
-        attacks.enter::<S>(Role::Queen, attacked, ground.enemy_king);
-        let mobility = count(attacked & attacks.safe_area[S::US]) as usize;
-        squares::report::<S>(square, ground.mirror, term::queen_square, sink);
+        attacks.add_piece::<S>(Role::Queen, attacked, context.enemy_king);
+        let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
+        squares::report::<S>(square, context.mirror, term::queen_square, sink);
         sink.add(S::COLOR, term::queen_mobility(mobility.min(27)), 1);
         let exposed = is_exposed::<S>(square, pieces);
         sink.add(S::COLOR, term::queen_exposed(), i32::from(exposed));
     }
     let own_half =
         S::rank_squares(0) | S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3);
-    let deep = queens & !own_half & !pawns.span[S::THEM];
+    let deep = queens & !own_half & !pawns.attack_span[S::THEM];
     sink.add(S::COLOR, term::queen_infiltrated(), count(deep));
 
     let home = S::rank_squares(0);
@@ -281,7 +291,7 @@ fn queens<S: Side>(
 /// Whether an enemy bishop or rook looks at the queen through a single piece.
 #[inline(always)]
 fn is_exposed<S: Side>(queen: Square, pieces: &Pieces) -> bool {
-    let straight = straights(queen) & pieces.rooks(S::THEM);
+    let straight = orthogonals(queen) & pieces.rooks(S::THEM);
     let diagonal = diagonals(queen) & pieces.bishops(S::THEM);
     (straight | diagonal).into_iter().any(|sniper| {
         let between = attacks::between(queen, sniper) & pieces.occupied;

@@ -2,7 +2,7 @@
 //!
 //! The evaluation never sees a weight. It reports features to a [`Sink`]: "White has this term
 //! so many times". What the report becomes is decided at compile time by the sink it is given:
-//! the [`Scorer`] multiplies and adds, the [`Recorder`] keeps counts for a tuner. (The third
+//! the [`Scorer`] multiplies and adds, the [`Tracer`] keeps counts for a tuner. (The third
 //! reading, for people, is in `explain.rs`.) Whatever does not add up linearly (the phase of
 //! the game, the endgame scale, the limit on complexity) waits in a [`Taper`] and is applied by
 //! the one function [`tapered_score`], so every reading comes to the same score.
@@ -195,7 +195,7 @@ impl Sink for Scorer<'_> {
 }
 
 /// Counts everything its families report, White's minus Black's.
-pub struct Recorder {
+pub struct Tracer {
     counts: Counts,
     complexity: Counts,
     /// One bit for each family that is wanted.
@@ -246,7 +246,7 @@ impl Counts {
     }
 }
 
-impl Sink for Recorder {
+impl Sink for Tracer {
     #[inline(always)]
     fn wants(&self, family: Family) -> bool {
         self.families & (1 << family as u32) != 0
@@ -264,10 +264,10 @@ impl Sink for Recorder {
     }
 }
 
-impl Recorder {
-    pub fn new(families: &[Family]) -> Recorder {
+impl Tracer {
+    pub fn new(families: &[Family]) -> Tracer {
         let bit = |family: &Family| 1 << *family as u32;
-        Recorder {
+        Tracer {
             counts: Counts::new(),
             complexity: Counts::new(),
             families: families.iter().fold(0, |bits, family| bits | bit(family)),

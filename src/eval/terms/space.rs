@@ -1,29 +1,33 @@
 //! Room behind and around the pawns, and who holds the centre.
 //!
-//! Room is worth more the more pieces want it, so its tables go by the number of officers.
+//! Room is worth more the more pieces want it, so its tables go by the number of minors_and_majors.
 
 use shakmaty::Role;
 
 use super::attacks::Attacks;
 use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
 use super::list::term;
-use super::pawns::PawnFacts;
+use super::pawns::PawnStructure;
 use super::sink::Sink;
 
 #[inline(always)]
 pub fn report<S: Side>(
     pieces: &Pieces,
-    pawns: &PawnFacts,
+    pawns: &PawnStructure,
     attacks: &Attacks,
     sink: &mut impl Sink,
 ) {
     let own = pieces.pawns(S::US);
     let camp = CENTRE_FILES & (S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3));
     let safe = camp & !own & !attacks.by(S::THEM, Role::Pawn);
-    let behind = safe & pawns.behind[S::US] & !attacks.any[S::THEM];
-    let officers = (count(pieces.officers(S::US)) as usize).min(7);
-    sink.add(S::COLOR, term::space_safe(officers), count(safe));
-    sink.add(S::COLOR, term::space_behind_pawns(officers), count(behind));
+    let behind = safe & pawns.rear_span[S::US] & !attacks.any[S::THEM];
+    let minors_and_majors = (count(pieces.minors_and_majors(S::US)) as usize).min(7);
+    sink.add(S::COLOR, term::space_safe(minors_and_majors), count(safe));
+    sink.add(
+        S::COLOR,
+        term::space_behind_pawns(minors_and_majors),
+        count(behind),
+    );
 
     let centre = count(CENTRE & attacks.any[S::US]) + count(CENTRE & attacks.twice[S::US]);
     sink.add(S::COLOR, term::space_centre_attacks(), centre);

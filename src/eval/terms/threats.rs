@@ -7,7 +7,7 @@ use super::board::{Pieces, Side, count};
 use super::list::{Term, term};
 use super::sink::Sink;
 
-const OFFICERS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+const MINORS_AND_MAJORS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 const VICTIMS: [Role; 5] = [
     Role::Pawn,
     Role::Knight,
@@ -23,7 +23,7 @@ pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink)
     piece_threats::<S>(pieces, attacks, sink);
     queen_threats::<S>(pieces, attacks, sink);
 
-    let held = attacks.firmly_held::<S::Them>();
+    let held = attacks.strongly_protected::<S::Them>();
     let restricted = attacks.any[S::THEM] & attacks.any[S::US] & !held;
     sink.add(S::COLOR, term::threat_restricted(), count(restricted));
 
@@ -54,25 +54,37 @@ fn by_victim<S: Side, const N: usize>(
 
 #[inline(always)]
 fn pawn_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
-    let officers = pieces.officers(S::THEM);
+    let minors_and_majors = pieces.minors_and_majors(S::THEM);
     let safe = !attacks.any[S::THEM] | attacks.any[S::US];
     let pawns = pieces.pawns(S::US) & safe;
-    let attacked = S::pawn_attacks(pawns) & officers;
-    by_victim::<S, 4>(attacked, OFFICERS, pieces, term::threat_by_pawn, sink);
+    let attacked = S::pawn_attacks(pawns) & minors_and_majors;
+    by_victim::<S, 4>(
+        attacked,
+        MINORS_AND_MAJORS,
+        pieces,
+        term::threat_by_pawn,
+        sink,
+    );
 
     let free = !pieces.occupied;
     let single = S::forward(pieces.pawns(S::US)) & free;
     let double = S::forward(single & S::rank_squares(2)) & free;
     let landing = (single | double) & !attacks.by(S::THEM, Role::Pawn) & safe;
-    let pushed = S::pawn_attacks(landing) & officers & !attacks.by(S::US, Role::Pawn);
-    by_victim::<S, 4>(pushed, OFFICERS, pieces, term::threat_by_push, sink);
+    let pushed = S::pawn_attacks(landing) & minors_and_majors & !attacks.by(S::US, Role::Pawn);
+    by_victim::<S, 4>(
+        pushed,
+        MINORS_AND_MAJORS,
+        pieces,
+        term::threat_by_push,
+        sink,
+    );
 }
 
 #[inline(always)]
 fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let king = Bitboard::from_square(pieces.king[S::THEM]);
     let targets = pieces.all[S::THEM] & !king & attacks.any[S::US];
-    let held = attacks.firmly_held::<S::Them>();
+    let held = attacks.strongly_protected::<S::Them>();
     let weak = targets & !held;
     let minors = attacks.by_minors(S::US);
 
@@ -81,8 +93,8 @@ fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
     by_victim::<S, 5>(by_rook, VICTIMS, pieces, term::threat_by_rook, sink);
     let by_king = weak & attacks.by(S::US, Role::King);
     sink.add(S::COLOR, term::threat_by_king(), i32::from(by_king.any()));
-    let officers = pieces.officers(S::THEM);
-    let by_queen = weak & officers & attacks.by(S::US, Role::Queen);
+    let minors_and_majors = pieces.minors_and_majors(S::THEM);
+    let by_queen = weak & minors_and_majors & attacks.by(S::US, Role::Queen);
     sink.add(S::COLOR, term::threat_by_queen(), count(by_queen));
 
     let majors = pieces.rooks(S::THEM) | pieces.queens(S::THEM);
@@ -92,7 +104,7 @@ fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
         count(targets & held & majors & minors),
     );
     let unguarded = !attacks.any[S::THEM];
-    let hanging = weak & (unguarded | (officers & attacks.twice[S::US]));
+    let hanging = weak & (unguarded | (minors_and_majors & attacks.twice[S::US]));
     sink.add(S::COLOR, term::threat_hanging(), count(hanging));
     let by_queen_alone = weak & attacks.by(S::THEM, Role::Queen) & !attacks.twice[S::THEM];
     sink.add(
@@ -108,7 +120,7 @@ fn queen_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
     let Some(queen) = pieces.queens(S::THEM).single_square() else {
         return;
     };
-    let safe = !attacks.firmly_held::<S::Them>() & !pieces.pawns(S::US);
+    let safe = !attacks.strongly_protected::<S::Them>() & !pieces.pawns(S::US);
     let knight = attacks.by(S::US, Role::Knight) & attacks::knight_attacks(queen) & safe;
     sink.add(S::COLOR, term::threat_knight_on_queen(), count(knight));
 
