@@ -655,3 +655,35 @@ fn bad_files_and_folders_are_refused() {
     assert_refused(&run(&["tune", "--resume", "out"]), &["checkpoint"]);
     assert!(!desk.path("runs").exists());
 }
+
+#[test]
+fn every_listed_method_and_fitness_can_be_named_in_a_preset() {
+    use finch::tune::fitness::FitnessSettings;
+    use finch::tune::methods::MethodSettings;
+    let parse = |fitness: &str, method: &str| {
+        let text = format!(
+            "[genome.weights]\npawn = {{ low = 1, high = 9 }}\n[fitness]\nname = '{fitness}'\n\
+             opponent = 'default'\ngames = 2\n[method]\nname = '{method}'\n"
+        );
+        let text = match fitness {
+            "games" => text,
+            _ => text.replace("opponent = 'default'\ngames = 2\n", ""),
+        };
+        Preset::parse(&text, "listed.toml")
+    };
+    for method in MethodSettings::NAMES {
+        let parsed = parse("moves", method).or_else(|_| parse("games", method));
+        let preset = parsed.unwrap();
+        assert_eq!(preset.method.name(), *method);
+        // The table that is written names its method, so a run can be resumed.
+        let again = Preset::parse(&preset.to_toml().unwrap(), "again.toml").unwrap();
+        assert_eq!(again.method, preset.method);
+    }
+    for fitness in FitnessSettings::NAMES {
+        assert_eq!(parse(fitness, "ep").unwrap().fitness.name(), *fitness);
+    }
+    let error = parse("moves", "magic").unwrap_err().to_string();
+    for method in MethodSettings::NAMES {
+        assert!(error.contains(method), "{error}");
+    }
+}

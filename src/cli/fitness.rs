@@ -19,7 +19,7 @@ use crate::play::player_config::DEFAULT_TIMEOUT;
 use crate::play::uci_engine::{EngineCommand, UciEngine};
 use crate::position::Game;
 use crate::tune::fitness::{Loss, MentorSettings, Quiescence, Searched, refutation};
-use crate::tune::run::{built_in_games, built_in_labels};
+use crate::tune::fitness::{built_in_games, built_in_labels};
 use crate::tune::statistics::mean_and_deviation;
 
 #[derive(Args)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::methods::Complaint;
+use super::settings::SettingError;
 use crate::eval::{Family, Packed, TERMS, Term, TermInfo, Value, Weights};
 
 /// The table `[genome]` of a preset.
@@ -162,17 +162,18 @@ pub struct ColumnValues {
 }
 
 impl Genome {
-    pub fn new(settings: &GenomeSettings, base: Weights) -> Result<Genome, Complaint> {
+    pub fn new(settings: &GenomeSettings, base: Weights) -> Result<Genome, SettingError> {
         let mut base = base;
         let mut genes = Vec::new();
         let unit = settings.unit.unwrap_or(1.0);
         if !(unit > 0.0 && unit.is_finite()) || unit != 1.0 && !settings.free.is_empty() {
             let problem = "not a positive number, or not 1 with whole families free";
-            return Err(("unit".to_owned(), problem.to_owned()));
+            return Err(SettingError::new("unit", problem));
         }
         for name in &settings.free {
             let family = Family::ALL.iter().find(|family| family.key() == name);
-            let family = *family.ok_or(("free".to_owned(), format!("no family {name}")))?;
+            let unknown = || SettingError::new("free", format!("no family {name}"));
+            let family = *family.ok_or_else(unknown)?;
             for info in TERMS.iter().filter(|info| info.family == family) {
                 if !settings.weights.contains_key(info.name) {
                     genes.extend(info.terms().flat_map(|term| own_genes(term, info)));
@@ -180,7 +181,7 @@ impl Genome {
             }
         }
         for (name, weight) in &settings.weights {
-            let fail = |text: String| (format!("weights.{name}"), text);
+            let fail = |problem| SettingError::new(format!("weights.{name}"), problem);
             let info = TermInfo::named(name).ok_or_else(|| fail("no such term".to_owned()))?;
             match weight {
                 WeightSettings::Fixed(value) => {
@@ -196,7 +197,7 @@ impl Genome {
             }
         }
         if genes.is_empty() {
-            return Err(("weights".to_owned(), "no weight is free".to_owned()));
+            return Err(SettingError::new("weights", "no weight is free"));
         }
         genes.sort_by_key(|gene| gene.places[0].term);
         Ok(Genome::assemble(genes, settings.start, unit, base))

@@ -5,6 +5,7 @@
 //! - [`methods`]: how a population becomes better, with the [`operators`] they share
 //! - [`network`]: teaching a network, which has too many weights for all that
 //! - [`preset`]: an experiment as a TOML file
+//! - [`settings`]: tables of a preset, and the lists of methods and fitnesses
 //! - [`run`]: an experiment under way: folder, journal, checkpoint, several runs at once
 //! - [`recognition`]: which of several players' clones made the moves of a game
 //! - [`report`]: what came of it, as a page with curves; [`statistics`]: means and deviations
@@ -18,4 +19,5 @@ pub mod preset;
 pub mod recognition;
 pub mod report;
 pub mod run;
+pub mod settings;
 pub mod statistics;

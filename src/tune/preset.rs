@@ -12,9 +12,10 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::fitness::{GamesSettings, MentorSettings, MovesSettings, Objective};
+use super::fitness::FitnessSettings;
 use super::genome::{Genome, GenomeSettings};
-use super::methods::{Complaint, MethodSettings, Seed};
+use super::methods::{MethodSettings, Seed};
+use super::settings::{ReadTable, SettingError, check_range};
 use crate::data::Selection;
 use crate::eval::Weights;
 
@@ -79,69 +80,6 @@ pub struct Preset {
     pub run: RunSettings,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reference: Vec<Reference>,
-}
-
-/// The table `[fitness]`, by the fitness' name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum FitnessSettings {
-    Moves(MovesSettings),
-    Mentor(MentorSettings),
-    Games(GamesSettings),
-}
-
-impl FitnessSettings {
-    pub const NAMES: &[&str] = &["moves", "mentor", "games"];
-
-    pub fn name(&self) -> &str {
-        match self {
-            FitnessSettings::Moves(settings) => &settings.name,
-            FitnessSettings::Mentor(settings) => &settings.name,
-            FitnessSettings::Games(settings) => &settings.name,
-        }
-    }
-
-    /// A value as people read it.
-    pub fn shown(&self, value: f64) -> String {
-        match self {
-            FitnessSettings::Moves(settings) => settings.shown(value),
-            FitnessSettings::Mentor(settings) => settings.shown(value),
-            FitnessSettings::Games(settings) => settings.shown(value),
-        }
-    }
-
-    /// Whether validation is measured in the unit of the fitness itself.
-    pub fn validates_in_kind(&self) -> bool {
-        match self {
-            FitnessSettings::Moves(settings) => settings.objective == Objective::Count,
-            FitnessSettings::Mentor(_) | FitnessSettings::Games(_) => true,
-        }
-    }
-
-    /// A figure of a paper as people read it: shares in percent, losses as they are.
-    pub fn shown_reference(&self, figure: f64) -> String {
-        match self {
-            FitnessSettings::Moves(_) | FitnessSettings::Games(_) => format!("{figure:.2}%"),
-            FitnessSettings::Mentor(settings) => settings.shown(-figure),
-        }
-    }
-
-    /// A value on the validation set as people read it.
-    pub fn shown_validation(&self, value: f64) -> String {
-        match self {
-            FitnessSettings::Moves(_) => format!("{:.2}%", 100.0 * value),
-            FitnessSettings::Mentor(settings) => settings.shown(value),
-            FitnessSettings::Games(settings) => settings.shown(value),
-        }
-    }
-
-    fn complaint(&self) -> Option<Complaint> {
-        match self {
-            FitnessSettings::Moves(settings) => settings.complaint(),
-            FitnessSettings::Mentor(settings) => settings.complaint(),
-            FitnessSettings::Games(settings) => settings.complaint(),
-        }
-    }
 }
 
 /// The table `[run]`.
@@ -276,9 +214,9 @@ impl Preset {
     pub fn parse(text: &str, file: &str) -> Result<Preset, PresetError> {
         let reader = Reader { text, file };
         let preset = reader.preset()?;
-        match preset.complaint() {
-            Some((key, problem)) => Err(reader.refuse(&key, problem)),
-            None => Ok(preset),
+        match preset.validate() {
+            Err(error) => Err(reader.refuse(&error.key, error.problem)),
+            Ok(()) => Ok(preset),
         }
     }
 
@@ -328,77 +266,68 @@ impl Preset {
         toml::to_string(self)
     }
 
-    /// What is impossible, with the key that says so.
-    fn complaint(&self) -> Option<Complaint> {
-        let complain = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
+    /// Fails on the first key whose value is impossible.
+    fn validate(&self) -> Result<(), SettingError> {
         let run = &self.run;
-        if run.generations == 0 || run.generations > 10_000_000 {
-            return complain("run.generations", "not within 1 to 10000000");
-        }
-        if run.checkpoint == 0 {
-            return complain("run.checkpoint", "must be at least 1");
-        }
-        if run.closing_nodes == 0 {
-            return complain("run.closing_nodes", "must be at least 1");
-        }
-        if run.closing_games > 1_000_000 {
-            return complain("run.closing_games", "more than 1000000");
-        }
-        if run.threads > 4096 {
-            return complain("run.threads", "more than 4096");
-        }
+        check_range("run.generations", run.generations, 1..=10_000_000)?;
+        check_range("run.checkpoint", run.checkpoint, 1..=u64::MAX)?;
+        check_range("run.closing_nodes", run.closing_nodes, 1..=u64::MAX)?;
+        check_range("run.closing_games", run.closing_games, 0..=1_000_000)?;
+        check_range("run.threads", run.threads, 0..=4096)?;
         if !(0.0..1.0).contains(&self.data.validation_share) {
-            return complain("data.validation_share", "not within 0 to 1");
+            return Err(SettingError::new(
+                "data.validation_share",
+                "must be at least 0 and below 1",
+            ));
         }
         for (key, date) in [("data.from", &self.data.from), ("data.to", &self.data.to)] {
             if !date.is_valid() {
-                return complain(key, "not a date such as 1999.02.21 or 1999");
+                return Err(SettingError::new(
+                    key,
+                    "not a date such as 1999.02.21 or 1999",
+                ));
             }
         }
-        let in_table = |table: &str, (key, problem): Complaint| (format!("{table}.{key}"), problem);
-        let method = self.method.complaint();
-        method
-            .map(|complaint| in_table("method", complaint))
-            .or_else(|| Some(in_table("fitness", self.fitness.complaint()?)))
-            .or_else(|| self.mismatch())
-            // Which weights are free does not depend on where the others come from.
-            .or_else(|| match Genome::new(&self.genome, Weights::zero("none")) {
-                Ok(genome) => self.misfit(&genome),
-                Err(complaint) => Some(in_table("genome", complaint)),
-            })
+        let method = self.method.validate();
+        method.map_err(|error| error.in_table("method"))?;
+        let fitness = self.fitness.validate();
+        fitness.map_err(|error| error.in_table("fitness"))?;
+        self.validate_together()?;
+        // Which weights are free does not depend on where the others come from.
+        let genome = Genome::new(&self.genome, Weights::zero("none"));
+        self.validate_for(&genome.map_err(|error| error.in_table("genome"))?)
     }
 
-    /// Tables that are fine by themselves but do not go together.
-    fn mismatch(&self) -> Option<Complaint> {
-        let complain = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
-        let pairs = self.method.pairs_individuals();
-        match &self.fitness {
-            FitnessSettings::Games(games) if !pairs && games.opponent.is_empty() => complain(
-                "fitness.opponent",
-                "missing: this method measures by a score against someone",
-            ),
-            FitnessSettings::Games(_) if matches!(self.method, MethodSettings::Adam(_)) => {
-                complain("method.name", "follows a slope, and games have none")
+    /// Fails on tables that are possible by themselves but not together.
+    fn validate_together(&self) -> Result<(), SettingError> {
+        let refuse = |key: &str, problem: &str| Err(SettingError::new(key, problem));
+        let has_games = self.fitness.game_rules().is_some();
+        if self.method.selects_by_games() {
+            if !has_games {
+                return refuse("method.name", "selects by games: fitness must be games");
             }
-            FitnessSettings::Games(_) => None,
-            _ if pairs => complain("method.name", "selects by games: fitness must be games"),
-            _ if self.genome.unit.is_some_and(|unit| unit != 1.0) => {
-                complain("genome.unit", "only for fitness games")
-            }
-            _ => None,
+        } else if !self.fitness.scores_individuals() {
+            let problem = "missing: this method measures individuals by a score against someone";
+            return refuse("fitness.opponent", problem);
         }
+        if self.method.needs_gradient() && !self.fitness.has_gradient() {
+            return refuse("method.name", "needs a gradient, and this fitness has none");
+        }
+        if !has_games && self.genome.unit.is_some_and(|unit| unit != 1.0) {
+            return refuse("genome.unit", "only for fitness games");
+        }
+        Ok(())
     }
 
-    /// What names genes that are not in the genome.
-    fn misfit(&self, genome: &Genome) -> Option<Complaint> {
-        let rival = |(name, genes): (&String, &Seed)| {
-            let problem = genome.genes_named(genes).err()?;
-            Some((format!("run.rivals.{name}"), problem))
-        };
-        let method = self.method.misfit(genome);
-        method
-            .map(|(key, problem)| (format!("method.{key}"), problem))
-            .or_else(|| self.run.rivals.iter().find_map(rival))
+    /// Fails on names of genes that are not in the genome.
+    fn validate_for(&self, genome: &Genome) -> Result<(), SettingError> {
+        let method = self.method.validate_for(genome);
+        method.map_err(|error| error.in_table("method"))?;
+        for (name, genes) in &self.run.rivals {
+            let unknown = |problem| SettingError::new(format!("run.rivals.{name}"), problem);
+            genome.genes_named(genes).map_err(unknown)?;
+        }
+        Ok(())
     }
 }
 
@@ -455,33 +384,12 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn preset(&self) -> Result<Preset, PresetError> {
         let kinds: Document<Named, Named> = self.document()?;
-        let method = match kinds.method.name.as_str() {
-            "ep" => MethodSettings::Ep(self.method()?),
-            "de" => MethodSettings::De(self.method()?),
-            "cma-es" => MethodSettings::CmaEs(self.method()?),
-            "adam" => MethodSettings::Adam(self.method()?),
-            "memetic" => MethodSettings::Memetic(self.method()?),
-            "population-dynamics" => MethodSettings::PopulationDynamics(self.method()?),
-            "dynamic-boundary" => MethodSettings::DynamicBoundary(self.method()?),
-            "coevolution" => MethodSettings::Coevolution(self.method()?),
-            "ga" => MethodSettings::Ga(self.method()?),
-            other => return Err(self.unknown("method.name", other, MethodSettings::NAMES)),
-        };
-        let fitness = match kinds.fitness.name.as_str() {
-            "moves" => {
-                let document: Document<MovesSettings, IgnoredAny> = self.document()?;
-                FitnessSettings::Moves(document.fitness)
-            }
-            "mentor" => {
-                let document: Document<MentorSettings, IgnoredAny> = self.document()?;
-                FitnessSettings::Mentor(document.fitness)
-            }
-            "games" => {
-                let document: Document<GamesSettings, IgnoredAny> = self.document()?;
-                FitnessSettings::Games(document.fitness)
-            }
-            other => return Err(self.unknown("fitness.name", other, FitnessSettings::NAMES)),
-        };
+        let name = &kinds.method.name;
+        let method = MethodSettings::read(name, &MethodTable(self))
+            .unwrap_or_else(|| Err(self.unknown("method.name", name, MethodSettings::NAMES)))?;
+        let name = &kinds.fitness.name;
+        let fitness = FitnessSettings::read(name, &FitnessTable(self))
+            .unwrap_or_else(|| Err(self.unknown("fitness.name", name, FitnessSettings::NAMES)))?;
         let stem = Path::new(self.file).file_stem();
         let stem = stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         Ok(Preset {
@@ -496,11 +404,6 @@ impl Reader<'_> {
             run: kinds.run,
             reference: kinds.reference,
         })
-    }
-
-    fn method<M: DeserializeOwned>(&self) -> Result<M, PresetError> {
-        let document: Document<IgnoredAny, M> = self.document()?;
-        Ok(document.method)
     }
 
     fn document<D: DeserializeOwned>(&self) -> Result<D, PresetError> {
@@ -566,5 +469,29 @@ impl Reader<'_> {
             }
             wanted = wanted.rsplit_once('.')?.0;
         }
+    }
+}
+
+/// The table `[method]` of a preset.
+struct MethodTable<'a>(&'a Reader<'a>);
+
+impl ReadTable for MethodTable<'_> {
+    type Error = PresetError;
+
+    fn read<T: DeserializeOwned>(&self) -> Result<T, PresetError> {
+        let document: Document<IgnoredAny, T> = self.0.document()?;
+        Ok(document.method)
+    }
+}
+
+/// The table `[fitness]` of a preset.
+struct FitnessTable<'a>(&'a Reader<'a>);
+
+impl ReadTable for FitnessTable<'_> {
+    type Error = PresetError;
+
+    fn read<T: DeserializeOwned>(&self) -> Result<T, PresetError> {
+        let document: Document<T, IgnoredAny> = self.0.document()?;
+        Ok(document.fitness)
     }
 }

@@ -10,12 +10,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color};
 
-use super::{Batch, Fitness, Sloped};
+use super::{
+    Batch, BuiltFitness, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped, named_weights,
+};
 use crate::eval::Weights;
 use crate::play::adjudication::Adjudication;
 use crate::play::{self, GameLimits, GameResult, GameRules, Opening, Pairing, openings};
 use crate::search::plain::Breadth;
 use crate::tune::genome::Genome;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[fitness]` of a preset that says `name = "games"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -63,7 +66,7 @@ pub enum Place {
 impl Default for GamesSettings {
     fn default() -> GamesSettings {
         GamesSettings {
-            name: "games".to_owned(),
+            name: Self::NAME.to_owned(),
             search: Manner::Plain,
             plies: 3,
             captures: None,
@@ -76,32 +79,57 @@ impl Default for GamesSettings {
     }
 }
 
-impl GamesSettings {
-    pub fn complaint(&self) -> Option<(String, String)> {
-        let complain = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
-        if !(1..=16).contains(&self.plies) {
-            return complain("plies", "not within 1 to 16");
-        }
+impl NamedSettings for GamesSettings {
+    const NAME: &'static str = "games";
+}
+
+impl FitnessConfig for GamesSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("plies", self.plies, 1..=16)?;
+        let refuse = |problem: &str| Err(SettingError::new("games", problem));
         if self.games == 0 || !self.games.is_multiple_of(2) {
-            return complain(
-                "games",
-                "each opening is played with both colours: even, not 0",
-            );
+            return refuse("each opening is played with both colours: even, not 0");
         }
         if !self.opponent.is_empty() && self.openings == Place::Start && self.games > 2 {
-            return complain(
-                "games",
+            return refuse(
                 "from the start the same two would be played again: 2, or openings = \"book\"",
             );
         }
-        None
+        Ok(())
     }
 
-    /// A share of the points as people read it.
-    pub fn shown(&self, value: f64) -> String {
+    /// A share of the points.
+    fn format(&self, value: f64) -> String {
         format!("{:.1}%", 100.0 * value)
     }
 
+    fn game_rules(&self) -> Option<GameRules> {
+        Some(self.rules())
+    }
+
+    fn scores_individuals(&self) -> bool {
+        !self.opponent.is_empty()
+    }
+
+    fn has_gradient(&self) -> bool {
+        false
+    }
+
+    fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError> {
+        let load = |name| {
+            named_weights(name).map_err(|error| SettingError::new("opponent", error.to_string()))
+        };
+        let opponent = Some(self.opponent.as_str()).filter(|name| !name.is_empty());
+        let opponent = opponent.map(load).transpose()?;
+        Ok(BuiltFitness {
+            fitness: Box::new(Games::new(inputs.genome, self.clone(), opponent)),
+            description: self.description(),
+            counts: None,
+        })
+    }
+}
+
+impl GamesSettings {
     pub fn rules(&self) -> GameRules {
         let limits = match self.search {
             Manner::Plain => GameLimits::plain(Breadth {
@@ -287,8 +315,8 @@ impl Fitness for Games {
         self.arena.openings()
     }
 
-    fn shown(&self, value: f64) -> String {
-        self.settings.shown(value)
+    fn config(&self) -> &dyn FitnessConfig {
+        &self.settings
     }
 
     fn arena(&self) -> Option<&Arena> {

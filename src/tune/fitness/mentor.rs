@@ -10,11 +10,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
-use super::{Batch, Fitness, Sloped};
-use crate::data::{COMMON_SCALE, Label, Labels, win_chance};
+use super::{
+    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped,
+    built_in_labels,
+};
+use crate::data::{self, COMMON_SCALE, Label, Labels, win_chance};
 use crate::eval::{Family, trace_families};
 use crate::tune::genome::{ColumnValues, Genome};
-use crate::tune::methods::Complaint;
+use crate::tune::settings::{NamedSettings, SettingError};
 
 /// The table `[fitness]` of a preset that says `name = "mentor"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -33,7 +36,7 @@ pub struct MentorSettings {
 impl Default for MentorSettings {
     fn default() -> MentorSettings {
         MentorSettings {
-            name: "mentor".to_owned(),
+            name: Self::NAME.to_owned(),
             loss: Loss::Centipawns,
             mentor_scale: COMMON_SCALE,
             own_scale: 182.0,
@@ -42,9 +45,25 @@ impl Default for MentorSettings {
     }
 }
 
-impl MentorSettings {
-    /// A value as people read it: the loss, lower is better.
-    pub fn shown(&self, value: f64) -> String {
+impl NamedSettings for MentorSettings {
+    const NAME: &'static str = "mentor";
+}
+
+impl FitnessConfig for MentorSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        let scales = [
+            ("mentor_scale", self.mentor_scale),
+            ("own_scale", self.own_scale),
+        ];
+        let is_bad = |(_, scale): &(&str, f64)| !(*scale > 0.0 && scale.is_finite());
+        match scales.into_iter().find(is_bad) {
+            Some((key, _)) => Err(SettingError::new(key, "must be above 0")),
+            None => Ok(()),
+        }
+    }
+
+    /// The loss, lower is better: a fitness with its sign turned.
+    fn format(&self, value: f64) -> String {
         match self.loss {
             // Subtracted, for a loss of nothing is not minus nothing.
             Loss::Centipawns => format!("{:.2} cp", 0.0 - value),
@@ -52,6 +71,24 @@ impl MentorSettings {
         }
     }
 
+    fn format_reference(&self, figure: f64) -> String {
+        self.format(-figure)
+    }
+
+    fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError> {
+        let sources = inputs.sources(built_in_labels);
+        let labels = data::collect_labels(&sources, inputs.selection)?;
+        let counts = CaseCounts {
+            tally: labels.tally.clone(),
+            training: labels.training.len(),
+            validation: labels.validation.len(),
+        };
+        let mentor = Mentor::new(inputs.genome, self.clone(), &labels);
+        Ok(BuiltFitness::from_cases(mentor, &sources, counts))
+    }
+}
+
+impl MentorSettings {
     /// The mentor's centipawns in one of ours.
     fn unit(&self) -> f64 {
         self.mentor_scale / self.own_scale
@@ -78,18 +115,6 @@ impl MentorSettings {
                 2.0 * error * expected * (1.0 - expected) / self.own_scale
             }
         }
-    }
-
-    /// What is impossible, with the key that says so.
-    pub fn complaint(&self) -> Option<Complaint> {
-        let scales = [
-            ("mentor_scale", self.mentor_scale),
-            ("own_scale", self.own_scale),
-        ];
-        let bad = scales
-            .into_iter()
-            .find(|(_, scale)| !(*scale > 0.0 && scale.is_finite()))?;
-        Some((bad.0.to_owned(), "must be above 0".to_owned()))
     }
 }
 
@@ -231,7 +256,7 @@ impl Fitness for Mentor {
         self.training.len()
     }
 
-    fn shown(&self, value: f64) -> String {
-        self.settings.shown(value)
+    fn config(&self) -> &dyn FitnessConfig {
+        &self.settings
     }
 }

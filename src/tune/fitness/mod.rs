@@ -6,6 +6,7 @@
 
 mod exact;
 mod games;
+mod inputs;
 pub mod likelihood;
 mod lines;
 pub mod mentor;
@@ -16,6 +17,10 @@ mod tree;
 
 pub use exact::Searched;
 pub use games::{Arena, EVEN, Games, GamesSettings, Manner, Place};
+pub use inputs::{
+    BuiltFitness, CaseCounts, FitnessError, FitnessInputs, built_in_games, built_in_labels,
+    named_weights,
+};
 pub use mentor::{Loss, Mentor, MentorSettings};
 pub use moves::{Keep, Moves, MovesSettings, Objective};
 pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
@@ -23,6 +28,8 @@ pub use tree::{Builder, Player, Tree};
 
 use rand::seq::index;
 
+use super::settings::{SettingError, settings_list};
+use crate::play::GameRules;
 use crate::random::{Purpose, stream};
 
 /// The cases one evaluation is about.
@@ -92,16 +99,60 @@ pub trait Fitness: Sync {
     /// How many cases there are to train on.
     fn case_count(&self) -> usize;
 
-    /// A value as people read it.
-    fn shown(&self, value: f64) -> String;
+    /// The settings it was built from: they know how values are written.
+    fn config(&self) -> &dyn FitnessConfig;
 
     /// Where individuals can play each other, if that is what the fitness is about.
     fn arena(&self) -> Option<&Arena> {
         None
     }
+}
 
-    /// A value on the validation cases as people read it.
-    fn shown_validation(&self, value: f64) -> String {
-        self.shown(value)
+/// The settings of one fitness: the table `[fitness]` of a preset.
+pub trait FitnessConfig {
+    fn validate(&self) -> Result<(), SettingError>;
+
+    /// A value as text, with its unit.
+    fn format(&self, value: f64) -> String;
+
+    /// A value on the validation cases as text.
+    fn format_validation(&self, value: f64) -> String {
+        self.format(value)
+    }
+
+    /// Whether validation has the unit of the fitness itself.
+    fn validates_in_same_unit(&self) -> bool {
+        true
+    }
+
+    /// A figure of a paper as text; papers write shares in percent.
+    fn format_reference(&self, figure: f64) -> String {
+        format!("{figure:.2}%")
+    }
+
+    /// The rules of its games, if individuals play games.
+    fn game_rules(&self) -> Option<GameRules> {
+        None
+    }
+
+    /// Whether it gives a single individual a number. Games without a fixed opponent do not.
+    fn scores_individuals(&self) -> bool {
+        true
+    }
+
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
+    /// Reads the data and builds the fitness.
+    fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError>;
+}
+
+settings_list! {
+    /// The table `[fitness]`. A new fitness is a file in this folder and a line here.
+    pub enum FitnessSettings: FitnessConfig {
+        Moves(MovesSettings),
+        Mentor(MentorSettings),
+        Games(GamesSettings),
     }
 }

@@ -19,11 +19,14 @@ use super::exact::Searched;
 use super::lines::{Lines, Outlook, is_granted};
 use super::quiescence::{Quiescence, refutation};
 use super::tree::{Builder, Player, Tree};
-use super::{Batch, Fitness, Sloped, likelihood};
-use crate::data::{Case, Collection};
+use super::{
+    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped,
+    built_in_games, likelihood,
+};
+use crate::data::{self, Case, Collection};
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Genome;
-use crate::tune::methods::Complaint;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[fitness]` of a preset that says `name = "moves"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -47,7 +50,7 @@ pub struct MovesSettings {
 impl Default for MovesSettings {
     fn default() -> MovesSettings {
         MovesSettings {
-            name: "moves".to_owned(),
+            name: Self::NAME.to_owned(),
             objective: Objective::Count,
             temperature: 60.0,
             quiescence: Quiescence::default(),
@@ -59,22 +62,44 @@ impl Default for MovesSettings {
     }
 }
 
-impl MovesSettings {
-    /// A value as people read it.
-    pub fn shown(&self, value: f64) -> String {
+impl NamedSettings for MovesSettings {
+    const NAME: &'static str = "moves";
+}
+
+impl FitnessConfig for MovesSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
+            return Err(SettingError::new("temperature", "must be above 0"));
+        }
+        check_range("quiescence.plies", self.quiescence.plies, 0..=64)
+    }
+
+    fn format(&self, value: f64) -> String {
         match self.objective {
             Objective::Count => format!("{:.2}%", 100.0 * value),
             Objective::Likelihood => format!("{value:.4}"),
         }
     }
 
-    /// What is impossible, with the key that says so.
-    pub fn complaint(&self) -> Option<Complaint> {
-        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
-            return Some(("temperature".to_owned(), "must be above 0".to_owned()));
-        }
-        (self.quiescence.plies > 64)
-            .then(|| ("quiescence.plies".to_owned(), "more than 64".to_owned()))
+    /// Validation counts moves, whatever the objective.
+    fn format_validation(&self, value: f64) -> String {
+        format!("{:.2}%", 100.0 * value)
+    }
+
+    fn validates_in_same_unit(&self) -> bool {
+        self.objective == Objective::Count
+    }
+
+    fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError> {
+        let sources = inputs.sources(built_in_games);
+        let collection = data::collect(&sources, inputs.selection)?;
+        let counts = CaseCounts {
+            tally: collection.tally.clone(),
+            training: collection.training.len(),
+            validation: collection.validation.len(),
+        };
+        let moves = Moves::new(inputs.genome, self.clone(), collection);
+        Ok(BuiltFitness::from_cases(moves, &sources, counts))
     }
 }
 
@@ -383,12 +408,7 @@ impl Fitness for Moves {
         self.training.cases.len()
     }
 
-    fn shown(&self, value: f64) -> String {
-        self.settings.shown(value)
-    }
-
-    /// Validation counts moves, whatever the objective.
-    fn shown_validation(&self, value: f64) -> String {
-        format!("{:.2}%", 100.0 * value)
+    fn config(&self) -> &dyn FitnessConfig {
+        &self.settings
     }
 }

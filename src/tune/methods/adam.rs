@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "adam"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -15,9 +16,27 @@ pub struct AdamSettings {
 impl Default for AdamSettings {
     fn default() -> AdamSettings {
         AdamSettings {
-            name: "adam".to_owned(),
+            name: Self::NAME.to_owned(),
             climb: Climb::default(),
         }
+    }
+}
+
+impl NamedSettings for AdamSettings {
+    const NAME: &'static str = "adam";
+}
+
+impl MethodConfig for AdamSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        self.climb.validate()
+    }
+
+    fn needs_gradient(&self) -> bool {
+        true
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(Adam::new(self.clone()))
     }
 }
 
@@ -53,14 +72,14 @@ impl Default for Climb {
 }
 
 impl Climb {
-    pub fn complaint(&self, prefix: &str) -> Option<Complaint> {
-        within("rate", self.rate[0], 0.0, 1000.0)
-            .or_else(|| within("rate", self.rate[1], 0.0, 1000.0))
-            .or_else(|| within("steps", self.steps, 1, 1_000_000))
-            .or_else(|| within("momentum", self.momentum, 0.0, 0.999_999))
-            .or_else(|| within("memory", self.memory, 0.0, 0.999_999))
-            .or_else(|| within("pull", self.pull, 0.0, 1.0))
-            .map(|(key, text)| (format!("{prefix}{key}"), text))
+    /// Errors name the key as seen from the method's table.
+    pub fn validate(&self) -> Result<(), SettingError> {
+        check_range("climb.rate", self.rate[0], 0.0..=1000.0)?;
+        check_range("climb.rate", self.rate[1], 0.0..=1000.0)?;
+        check_range("climb.steps", self.steps, 1..=1_000_000)?;
+        check_range("climb.momentum", self.momentum, 0.0..=0.999_999)?;
+        check_range("climb.memory", self.memory, 0.0..=0.999_999)?;
+        check_range("climb.pull", self.pull, 0.0..=1.0)
     }
 
     fn rate_at(&self, time: f64) -> f64 {

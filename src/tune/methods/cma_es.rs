@@ -8,9 +8,10 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Genome;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "cma-es"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -26,7 +27,7 @@ pub struct CmaEsSettings {
 impl Default for CmaEsSettings {
     fn default() -> CmaEsSettings {
         CmaEsSettings {
-            name: "cma-es".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 20,
             spread: 0.2,
             diagonal: false,
@@ -34,10 +35,18 @@ impl Default for CmaEsSettings {
     }
 }
 
-impl CmaEsSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        within("population", self.population, 4, 1_000_000)
-            .or_else(|| within("spread", self.spread, 1e-6, 10.0))
+impl NamedSettings for CmaEsSettings {
+    const NAME: &'static str = "cma-es";
+}
+
+impl MethodConfig for CmaEsSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 4..=1_000_000)?;
+        check_range("spread", self.spread, 1e-6..=10.0)
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(CmaEs::new(self.clone()))
     }
 }
 

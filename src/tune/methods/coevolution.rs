@@ -4,10 +4,11 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
 use crate::play::Pairing;
 use crate::random::{Purpose, stream};
 use crate::tune::operators::Mutation;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "coevolution"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -27,7 +28,7 @@ pub struct CoevolutionSettings {
 impl Default for CoevolutionSettings {
     fn default() -> CoevolutionSettings {
         CoevolutionSettings {
-            name: "coevolution".to_owned(),
+            name: Self::NAME.to_owned(),
             from: String::new(),
             population: 20,
             survivors: 0,
@@ -43,15 +44,32 @@ pub struct State {
     champion: Individual,
 }
 
-impl CoevolutionSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        let mutation = self.mutation.complaint();
-        within("population", self.population, 2, 1_000_000)
-            .or_else(|| within("survivors", self.survivors, 0, self.population - 1))
-            .or_else(|| within("games", self.games, 0, 1_000_000))
-            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
+impl NamedSettings for CoevolutionSettings {
+    const NAME: &'static str = "coevolution";
+}
+
+impl MethodConfig for CoevolutionSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 2..=1_000_000)?;
+        check_range("survivors", self.survivors, 0..=self.population - 1)?;
+        check_range("games", self.games, 0..=1_000_000)?;
+        self.mutation.validate()
     }
 
+    fn selects_by_games(&self) -> bool {
+        true
+    }
+
+    fn earlier_run(&self) -> Option<&str> {
+        Some(self.from.as_str()).filter(|folder| !folder.is_empty())
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(Coevolution::new(self.clone()))
+    }
+}
+
+impl CoevolutionSettings {
     fn or_half(&self, count: usize) -> usize {
         match count {
             0 => self.population / 2,

@@ -4,9 +4,10 @@
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Gene;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "de"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -27,7 +28,7 @@ pub struct DeSettings {
 impl Default for DeSettings {
     fn default() -> DeSettings {
         DeSettings {
-            name: "de".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 40,
             factor: [0.3, 0.9],
             crossover: 0.7,
@@ -37,14 +38,22 @@ impl Default for DeSettings {
     }
 }
 
-impl DeSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        within("population", self.population, 4, 1_000_000)
-            .or_else(|| within("factor", self.factor[0], 0.0, self.factor[1]))
-            .or_else(|| within("factor", self.factor[1], 0.0, 10.0))
-            .or_else(|| within("crossover", self.crossover, 0.0, 1.0))
-            .or_else(|| within("elite", self.elite, 0.0, 1.0))
-            .or_else(|| within("spread", self.spread, 0.0, 10.0))
+impl NamedSettings for DeSettings {
+    const NAME: &'static str = "de";
+}
+
+impl MethodConfig for DeSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 4..=1_000_000)?;
+        check_range("factor", self.factor[0], 0.0..=self.factor[1])?;
+        check_range("factor", self.factor[1], 0.0..=10.0)?;
+        check_range("crossover", self.crossover, 0.0..=1.0)?;
+        check_range("elite", self.elite, 0.0..=1.0)?;
+        check_range("spread", self.spread, 0.0..=10.0)
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(De::new(self.clone()))
     }
 }
 

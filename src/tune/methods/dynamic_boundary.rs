@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::pairing::{Population, Seed, complaint_about_seeds, play_generation, seeded_population};
+use super::pairing::{Population, Seed, check_seeds, play_generation, seeded_population};
 use super::succession::Verdicts;
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
 use crate::play::game::PlayerResult;
 use crate::tune::genome::{Gene, Genome};
 use crate::tune::operators::polynomial;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "dynamic-boundary"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -49,7 +50,7 @@ pub enum Tie {
 impl Default for DynamicBoundarySettings {
     fn default() -> DynamicBoundarySettings {
         DynamicBoundarySettings {
-            name: "dynamic-boundary".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 5,
             seeded: Vec::new(),
             tie: Tie::Keep,
@@ -62,34 +63,48 @@ impl Default for DynamicBoundarySettings {
     }
 }
 
-impl DynamicBoundarySettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        let mut chances = self.chance.iter();
-        let mut reaches = self.reach.iter();
-        within("population", self.population, 2, 1_000_000)
-            .or_else(|| within("seeded", self.seeded.len(), 0, self.population))
-            .or_else(|| within("eta", self.eta, 0.0, 1e6))
-            .or_else(|| {
-                chances
-                    .find_map(|(name, value)| within(&format!("chance.{name}"), *value, 0.0, 1.0))
-            })
-            .or_else(|| {
-                reaches.find_map(|(name, value)| within(&format!("reach.{name}"), *value, 0.0, 1e6))
-            })
+impl NamedSettings for DynamicBoundarySettings {
+    const NAME: &'static str = "dynamic-boundary";
+}
+
+impl MethodConfig for DynamicBoundarySettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 2..=1_000_000)?;
+        check_range("seeded", self.seeded.len(), 0..=self.population)?;
+        check_range("eta", self.eta, 0.0..=1e6)?;
+        for (name, chance) in &self.chance {
+            check_range(&format!("chance.{name}"), *chance, 0.0..=1.0)?;
+        }
+        for (name, reach) in &self.reach {
+            check_range(&format!("reach.{name}"), *reach, 0.0..=1e6)?;
+        }
+        Ok(())
     }
 
-    pub fn misfit(&self, genome: &Genome) -> Option<Complaint> {
+    fn validate_for(&self, genome: &Genome) -> Result<(), SettingError> {
+        check_seeds(&self.seeded, genome)?;
         let tables = [("chance", &self.chance), ("reach", &self.reach)];
         let mut names = tables
             .into_iter()
             .flat_map(|(table, entries)| entries.keys().map(move |name| (table, name)))
             .chain(self.above.iter().map(|name| ("above", name)))
             .chain(Some(("highest", &self.highest)).filter(|(_, name)| !name.is_empty()));
-        let unknown = names.find(|(_, name)| genome.place_named(name).is_none());
-        complaint_about_seeds(&self.seeded, genome)
-            .or_else(|| unknown.map(|(key, name)| (key.to_owned(), format!("no gene {name}"))))
+        match names.find(|(_, name)| genome.place_named(name).is_none()) {
+            Some((key, name)) => Err(SettingError::new(key, format!("no gene {name}"))),
+            None => Ok(()),
+        }
     }
 
+    fn selects_by_games(&self) -> bool {
+        true
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(DynamicBoundary::new(self.clone()))
+    }
+}
+
+impl DynamicBoundarySettings {
     /// Whoever won more games is cloned over the other; a draw counts as little as a loss.
     pub fn settle(
         &self,

@@ -7,10 +7,11 @@ use std::path::Path;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
 use crate::eval::Weights;
 use crate::random::{Purpose, stream};
 use crate::tune::operators::Mutation;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "ep"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -32,7 +33,7 @@ pub struct EpSettings {
 impl Default for EpSettings {
     fn default() -> EpSettings {
         EpSettings {
-            name: "ep".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 20,
             survivors: 0,
             history: 0.0,
@@ -43,21 +44,29 @@ impl Default for EpSettings {
     }
 }
 
-impl EpSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        let unreadable = |file: &String| {
-            let error = Weights::load(Path::new(file)).err()?;
-            Some(("seeded".to_owned(), error.to_string()))
-        };
-        let mutation = self.mutation.complaint();
-        within("population", self.population, 2, 1_000_000)
-            .or_else(|| within("survivors", self.survivors, 0, self.population - 1))
-            .or_else(|| within("history", self.history, 0.0, 100.0))
-            .or_else(|| within("seeded", self.seeded.len(), 0, self.population))
-            .or_else(|| self.seeded.iter().find_map(unreadable))
-            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
+impl NamedSettings for EpSettings {
+    const NAME: &'static str = "ep";
+}
+
+impl MethodConfig for EpSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 2..=1_000_000)?;
+        check_range("survivors", self.survivors, 0..=self.population - 1)?;
+        check_range("history", self.history, 0.0..=100.0)?;
+        check_range("seeded", self.seeded.len(), 0..=self.population)?;
+        for file in &self.seeded {
+            Weights::load(Path::new(file))
+                .map_err(|error| SettingError::new("seeded", error.to_string()))?;
+        }
+        self.mutation.validate()
     }
 
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(Ep::new(self.clone()))
+    }
+}
+
+impl EpSettings {
     fn survivor_count(&self) -> usize {
         match self.survivors {
             0 => self.population / 2,

@@ -12,11 +12,12 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
 use crate::random::{Purpose, stream};
 use crate::tune::genome::{Gene, Genome};
 use crate::tune::operators::bits::{self, Coding};
 use crate::tune::operators::{Kind, Mutation};
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "ga"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -67,7 +68,7 @@ pub enum Proportion {
 impl Default for GaSettings {
     fn default() -> GaSettings {
         GaSettings {
-            name: "ga".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 100,
             coding: Representation::Bits,
             proportion: Proportion::AboveWorst,
@@ -89,28 +90,38 @@ impl Default for GaSettings {
 /// More digits than this a real number cannot tell apart.
 const MOST_BITS: u32 = 48;
 
+impl NamedSettings for GaSettings {
+    const NAME: &'static str = "ga";
+}
+
+impl MethodConfig for GaSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 2..=1_000_000)?;
+        check_range("pressure", self.pressure, 0.0..=100.0)?;
+        check_range("crossover", self.crossover, 0.0..=1.0)?;
+        check_range("elite", self.elite, 0..=self.population / 2)?;
+        check_range("bits", self.bits, 1..=MOST_BITS)?;
+        for (name, bits) in &self.lengths {
+            check_range(&format!("lengths.{name}"), *bits, 1..=MOST_BITS)?;
+        }
+        check_range("bit_mutation", self.bit_mutation, 0.0..=1.0)?;
+        self.mutation.validate()
+    }
+
+    fn validate_for(&self, genome: &Genome) -> Result<(), SettingError> {
+        let mut names = self.lengths.keys();
+        match names.find(|name| genome.place_named(name).is_none()) {
+            Some(name) => Err(SettingError::new(format!("lengths.{name}"), "no such gene")),
+            None => Ok(()),
+        }
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(Ga::new(self.clone()))
+    }
+}
+
 impl GaSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        let mutation = self.mutation.complaint();
-        let too_long =
-            |(name, bits): (&String, &u32)| within(&format!("lengths.{name}"), *bits, 1, MOST_BITS);
-        within("population", self.population, 2, 1_000_000)
-            .or_else(|| within("pressure", self.pressure, 0.0, 100.0))
-            .or_else(|| within("crossover", self.crossover, 0.0, 1.0))
-            .or_else(|| within("elite", self.elite, 0, self.population / 2))
-            .or_else(|| within("bits", self.bits, 1, MOST_BITS))
-            .or_else(|| self.lengths.iter().find_map(too_long))
-            .or_else(|| within("bit_mutation", self.bit_mutation, 0.0, 1.0))
-            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
-    }
-
-    /// What does not fit the genome.
-    pub fn misfit(&self, genome: &Genome) -> Option<Complaint> {
-        let known = |name: &String| genome.genes.iter().any(|gene| gene.name == *name);
-        let stray = self.lengths.keys().find(|name| !known(name))?;
-        Some((format!("lengths.{stray}"), "no such gene".to_owned()))
-    }
-
     pub fn length_of(&self, gene: &Gene) -> u32 {
         self.lengths.get(&gene.name).copied().unwrap_or(self.bits)
     }

@@ -5,9 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::{Climb, Climber};
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, rank, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
 use crate::random::{Purpose, stream};
 use crate::tune::operators::{Kind, Mutation};
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "memetic"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -24,7 +25,7 @@ pub struct MemeticSettings {
 impl Default for MemeticSettings {
     fn default() -> MemeticSettings {
         MemeticSettings {
-            name: "memetic".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 8,
             learning: 0.5,
             climb: Climb::default(),
@@ -37,13 +38,20 @@ impl Default for MemeticSettings {
     }
 }
 
-impl MemeticSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
-        let mutation = self.mutation.complaint();
-        within("population", self.population, 2, 65_535)
-            .or_else(|| within("learning", self.learning, 0.0, 1.0))
-            .or_else(|| self.climb.complaint("climb."))
-            .or_else(|| mutation.map(|(key, text)| (format!("mutation.{key}"), text)))
+impl NamedSettings for MemeticSettings {
+    const NAME: &'static str = "memetic";
+}
+
+impl MethodConfig for MemeticSettings {
+    fn validate(&self) -> Result<(), SettingError> {
+        check_range("population", self.population, 2..=65_535)?;
+        check_range("learning", self.learning, 0.0..=1.0)?;
+        self.climb.validate()?;
+        self.mutation.validate()
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(Memetic::new(self.clone()))
     }
 }
 

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fitness::{Batch, Fitness};
 use super::genome::{Genome, Start};
+use super::settings::{SettingError, settings_list};
 use crate::random::{Purpose, stream};
 
 pub use adam::{Adam, AdamSettings, Climb};
@@ -235,128 +236,46 @@ where
     }
 }
 
-/// The table `[method]`, by the method's name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum MethodSettings {
-    Ep(EpSettings),
-    De(DeSettings),
-    CmaEs(CmaEsSettings),
-    Adam(AdamSettings),
-    Memetic(MemeticSettings),
-    PopulationDynamics(PopulationDynamicsSettings),
-    DynamicBoundary(DynamicBoundarySettings),
-    Coevolution(CoevolutionSettings),
-    Ga(GaSettings),
-}
+/// The settings of one method: the table `[method]` of a preset.
+pub trait MethodConfig {
+    /// Fails on a value that no genome could make possible.
+    fn validate(&self) -> Result<(), SettingError>;
 
-/// What is impossible about a table of settings: the key, and why.
-pub type Complaint = (String, String);
-
-impl MethodSettings {
-    pub const NAMES: &[&str] = &[
-        "ep",
-        "de",
-        "cma-es",
-        "adam",
-        "memetic",
-        "population-dynamics",
-        "dynamic-boundary",
-        "coevolution",
-        "ga",
-    ];
-
-    pub fn name(&self) -> &str {
-        match self {
-            MethodSettings::Ep(settings) => &settings.name,
-            MethodSettings::De(settings) => &settings.name,
-            MethodSettings::CmaEs(settings) => &settings.name,
-            MethodSettings::Adam(settings) => &settings.name,
-            MethodSettings::Memetic(settings) => &settings.name,
-            MethodSettings::PopulationDynamics(settings) => &settings.name,
-            MethodSettings::DynamicBoundary(settings) => &settings.name,
-            MethodSettings::Coevolution(settings) => &settings.name,
-            MethodSettings::Ga(settings) => &settings.name,
-        }
-    }
-
-    pub fn complaint(&self) -> Option<Complaint> {
-        match self {
-            MethodSettings::Ep(settings) => settings.complaint(),
-            MethodSettings::De(settings) => settings.complaint(),
-            MethodSettings::CmaEs(settings) => settings.complaint(),
-            MethodSettings::Adam(settings) => settings.climb.complaint("climb."),
-            MethodSettings::Memetic(settings) => settings.complaint(),
-            MethodSettings::PopulationDynamics(settings) => settings.complaint(),
-            MethodSettings::DynamicBoundary(settings) => settings.complaint(),
-            MethodSettings::Coevolution(settings) => settings.complaint(),
-            MethodSettings::Ga(settings) => settings.complaint(),
-        }
-    }
-
-    /// What does not fit the genome.
-    pub fn misfit(&self, genome: &Genome) -> Option<Complaint> {
-        match self {
-            MethodSettings::Ga(settings) => settings.misfit(genome),
-            MethodSettings::PopulationDynamics(settings) => settings.misfit(genome),
-            MethodSettings::DynamicBoundary(settings) => settings.misfit(genome),
-            _ => None,
-        }
+    /// Fails on a key that names a gene the genome does not have.
+    fn validate_for(&self, _genome: &Genome) -> Result<(), SettingError> {
+        Ok(())
     }
 
     /// Whether it selects by games between individuals rather than by a number.
-    pub fn pairs_individuals(&self) -> bool {
-        matches!(
-            self,
-            MethodSettings::PopulationDynamics(_)
-                | MethodSettings::DynamicBoundary(_)
-                | MethodSettings::Coevolution(_)
-        )
+    fn selects_by_games(&self) -> bool {
+        false
     }
 
-    /// The folder of a run to go on from.
-    pub fn first_stage(&self) -> Option<&str> {
-        match self {
-            MethodSettings::Coevolution(settings) => {
-                Some(settings.from.as_str()).filter(|folder| !folder.is_empty())
-            }
-            _ => None,
-        }
+    /// Whether it does nothing without a gradient.
+    fn needs_gradient(&self) -> bool {
+        false
     }
 
-    pub fn method(&self) -> Box<dyn Method> {
-        match self.clone() {
-            MethodSettings::Ep(settings) => Box::new(ep::Ep::new(settings)),
-            MethodSettings::De(settings) => Box::new(de::De::new(settings)),
-            MethodSettings::CmaEs(settings) => Box::new(cma_es::CmaEs::new(settings)),
-            MethodSettings::Adam(settings) => Box::new(Adam::new(settings)),
-            MethodSettings::Memetic(settings) => Box::new(memetic::Memetic::new(settings)),
-            MethodSettings::Ga(settings) => Box::new(ga::Ga::new(settings)),
-            MethodSettings::PopulationDynamics(settings) => {
-                Box::new(population_dynamics::PopulationDynamics::new(settings))
-            }
-            MethodSettings::DynamicBoundary(settings) => {
-                Box::new(dynamic_boundary::DynamicBoundary::new(settings))
-            }
-            MethodSettings::Coevolution(settings) => {
-                Box::new(coevolution::Coevolution::new(settings))
-            }
-        }
+    /// The folder of the run whose last population is the first of this one.
+    fn earlier_run(&self) -> Option<&str> {
+        None
     }
+
+    /// The method with these settings, before its first generation.
+    fn method(&self) -> Box<dyn Method>;
 }
 
-/// A complaint unless the value lies within.
-fn within<T: PartialOrd + std::fmt::Display>(
-    key: &str,
-    value: T,
-    low: T,
-    high: T,
-) -> Option<Complaint> {
-    if value >= low && value <= high {
-        return None;
+settings_list! {
+    /// The table `[method]`. A new method is a file in this folder and a line here.
+    pub enum MethodSettings: MethodConfig {
+        Ep(EpSettings),
+        De(DeSettings),
+        CmaEs(CmaEsSettings),
+        Adam(AdamSettings),
+        Memetic(MemeticSettings),
+        PopulationDynamics(PopulationDynamicsSettings),
+        DynamicBoundary(DynamicBoundarySettings),
+        Coevolution(CoevolutionSettings),
+        Ga(GaSettings),
     }
-    Some((
-        key.to_owned(),
-        format!("{value} is not within {low} to {high}"),
-    ))
 }

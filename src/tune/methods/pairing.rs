@@ -7,10 +7,11 @@ use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::succession::{Contest, Verdicts, play_in_turn};
-use super::{Complaint, Individual, Surroundings};
+use super::{Individual, Surroundings};
 use crate::random::{Purpose, stream};
 use crate::tune::fitness::EVEN;
 use crate::tune::genome::Genome;
+use crate::tune::settings::SettingError;
 
 /// A member of the first population, by the names of its genes.
 pub type Seed = BTreeMap<String, f64>;
@@ -21,11 +22,14 @@ pub struct Population {
     pub population: Vec<Individual>,
 }
 
-/// What does not fit the genome: a seed must name every gene and nothing else.
-pub fn complaint_about_seeds(seeds: &[Seed], genome: &Genome) -> Option<Complaint> {
-    let problem = |seed: &Seed| genome.genes_named(seed).err();
-    let problem = seeds.iter().find_map(problem)?;
-    Some(("seeded".to_owned(), problem))
+/// Fails unless each seed names every gene of the genome and nothing else.
+pub fn check_seeds(seeds: &[Seed], genome: &Genome) -> Result<(), SettingError> {
+    for seed in seeds {
+        genome
+            .genes_named(seed)
+            .map_err(|problem| SettingError::new("seeded", problem))?;
+    }
+    Ok(())
 }
 
 /// A first population: the seeds in their order, strangers after them. Before the first game all

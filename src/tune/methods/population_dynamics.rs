@@ -4,12 +4,13 @@
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::pairing::{Population, Seed, complaint_about_seeds, play_generation, seeded_population};
+use super::pairing::{Population, Seed, check_seeds, play_generation, seeded_population};
 use super::succession::Verdicts;
-use super::{Complaint, Evolving, Individual, Steps, Surroundings, within};
+use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
 use crate::play::game::PlayerResult;
 use crate::random::{Purpose, stream};
 use crate::tune::genome::Genome;
+use crate::tune::settings::{NamedSettings, SettingError, check_range};
 use crate::tune::statistics::mean_and_deviation;
 
 /// The table `[method]` of a preset that says `name = "population-dynamics"`.
@@ -39,7 +40,7 @@ pub struct PopulationDynamicsSettings {
 impl Default for PopulationDynamicsSettings {
     fn default() -> PopulationDynamicsSettings {
         PopulationDynamicsSettings {
-            name: "population-dynamics".to_owned(),
+            name: Self::NAME.to_owned(),
             population: 50,
             reverse: true,
             two_wins: 2.0,
@@ -54,8 +55,12 @@ impl Default for PopulationDynamicsSettings {
     }
 }
 
-impl PopulationDynamicsSettings {
-    pub fn complaint(&self) -> Option<Complaint> {
+impl NamedSettings for PopulationDynamicsSettings {
+    const NAME: &'static str = "population-dynamics";
+}
+
+impl MethodConfig for PopulationDynamicsSettings {
+    fn validate(&self) -> Result<(), SettingError> {
         let factors = [
             ("two_wins", self.two_wins),
             ("win_and_draw", self.win_and_draw),
@@ -64,17 +69,29 @@ impl PopulationDynamicsSettings {
             ("converged", self.converged),
             ("stir", self.stir),
         ];
-        let mut factors = factors.into_iter();
-        within("population", self.population, 2, 1_000_000)
-            .or_else(|| within("seeded", self.seeded.len(), 0, self.population))
-            .or_else(|| within("stirred", self.stirred, 0.0, 1.0))
-            .or_else(|| factors.find_map(|(key, value)| within(key, value, 0.0, 1e6)))
+        check_range("population", self.population, 2..=1_000_000)?;
+        check_range("seeded", self.seeded.len(), 0..=self.population)?;
+        check_range("stirred", self.stirred, 0.0..=1.0)?;
+        for (key, value) in factors {
+            check_range(key, value, 0.0..=1e6)?;
+        }
+        Ok(())
     }
 
-    pub fn misfit(&self, genome: &Genome) -> Option<Complaint> {
-        complaint_about_seeds(&self.seeded, genome)
+    fn validate_for(&self, genome: &Genome) -> Result<(), SettingError> {
+        check_seeds(&self.seeded, genome)
     }
 
+    fn selects_by_games(&self) -> bool {
+        true
+    }
+
+    fn method(&self) -> Box<dyn Method> {
+        Box::new(PopulationDynamics::new(self.clone()))
+    }
+}
+
+impl PopulationDynamicsSettings {
     /// What a match does to the two who played it.
     pub fn settle(
         &self,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tune::genome::{Gene, Genome};
 use crate::tune::methods::Individual;
+use crate::tune::settings::{SettingError, check_range};
 
 /// The table `[method.mutation]` of a preset.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -61,18 +62,12 @@ pub enum Boundary {
 }
 
 impl Mutation {
-    /// What is impossible about the settings, with the key that says so.
-    pub fn complaint(&self) -> Option<(&'static str, String)> {
-        let checks = [
-            ("probability", self.probability, 0.0, 1.0),
-            ("b", self.b, 0.0, 100.0),
-            ("deviation", self.deviation, 0.0, 10.0),
-            ("reach", self.reach, 0.0, 10.0),
-        ];
-        checks
-            .into_iter()
-            .find(|(_, value, low, high)| !(low..=high).contains(&value))
-            .map(|(key, value, low, high)| (key, format!("{value} is not within {low} to {high}")))
+    /// Errors name the key as seen from the method's table.
+    pub fn validate(&self) -> Result<(), SettingError> {
+        check_range("mutation.probability", self.probability, 0.0..=1.0)?;
+        check_range("mutation.b", self.b, 0.0..=100.0)?;
+        check_range("mutation.deviation", self.deviation, 0.0..=10.0)?;
+        check_range("mutation.reach", self.reach, 0.0..=10.0)
     }
 
     /// A child of one parent. `time` runs from 0 to 1 over the whole run.

@@ -87,7 +87,7 @@ fn table(name: &str, runs: &[Told]) -> String {
             told.shown(run.mean_first),
             told.shown(run.mean_last),
             run.validation.map_or("-".to_owned(), |value| {
-                told.preset.fitness.shown_validation(value)
+                told.preset.fitness.format_validation(value)
             }),
             run.seconds
         );

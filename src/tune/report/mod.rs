@@ -8,7 +8,8 @@ mod comparison;
 
 use std::fmt::Write as _;
 
-use super::preset::{FitnessSettings, Preset, Reference};
+use super::fitness::FitnessSettings;
+use super::preset::{Preset, Reference};
 use super::run::{Folder, Journal, Row, RunError};
 use chart::{Chart, Series, escaped};
 
@@ -41,7 +42,7 @@ impl Told {
 
     /// A fitness as people read it.
     fn shown(&self, value: f64) -> String {
-        self.preset.fitness.shown(value)
+        self.preset.fitness.format(value)
     }
 
     fn curve(&self, label: &str, class: &str, value: impl Fn(&Row) -> Option<f64>) -> Series {
@@ -103,7 +104,7 @@ fn heading(told: &Told) -> String {
     card(told.shown(last.record), "best, training");
     if let Some(value) = last.validation {
         card(
-            told.preset.fitness.shown_validation(value),
+            told.preset.fitness.format_validation(value),
             "best, validation",
         );
     }
@@ -123,7 +124,7 @@ fn heading(told: &Told) -> String {
 fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
     let mut figures = Vec::new();
     let mut figure = |name: &str, value: Option<f64>| {
-        figures.extend(value.map(|value| format!("{name} {}", fitness.shown_reference(value))));
+        figures.extend(value.map(|value| format!("{name} {}", fitness.format_reference(value))));
     };
     figure("best at first", reference.best_first);
     figure("best at last", reference.best_last);
@@ -147,7 +148,7 @@ fn fitness_section(told: &Told) -> String {
         told.curve("best", "c1", |row| Some(row.record)),
         told.curve("mean", "c2", |row| Some(row.mean)),
     ];
-    if told.preset.fitness.validates_in_kind() && told.last().validation.is_some() {
+    if told.preset.fitness.validates_in_same_unit() && told.last().validation.is_some() {
         series.push(told.curve("validation", "c3", |row| row.validation));
     }
     let chart = Chart {
@@ -158,7 +159,7 @@ fn fitness_section(told: &Told) -> String {
         labelled: true,
     };
     let words = match (
-        told.preset.method.pairs_individuals(),
+        told.preset.method.selects_by_games(),
         told.last().validation,
     ) {
         (true, _) => {

@@ -10,7 +10,7 @@ use crate::play::schedule::{Format, Schedule};
 use crate::play::tournament::{NoObserver, Tournament};
 use crate::play::{GameLimits, GameRules, MatchScore, openings};
 use crate::tune::genome::Genome;
-use crate::tune::preset::{FitnessSettings, Preset};
+use crate::tune::preset::Preset;
 
 use super::{Folder, RunError};
 
@@ -66,10 +66,8 @@ pub fn closing_matches(
 
 fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
     let run = &preset.run;
-    let rules = match &preset.fitness {
-        FitnessSettings::Games(settings) => settings.rules(),
-        _ => GameRules::from(GameLimits::nodes(run.closing_nodes)),
-    };
+    let by_nodes = || GameRules::from(GameLimits::nodes(run.closing_nodes));
+    let rules = preset.fitness.game_rules().unwrap_or_else(by_nodes);
     let mut openings = openings::embedded();
     openings::shuffle(&mut openings, run.seed);
     let player = |(name, weights): &(&str, Weights)| {

@@ -76,13 +76,13 @@ impl Row {
     /// The row as a line for people; the fitness knows how its values are read.
     pub fn told(&self, last: u64, fitness: &dyn Fitness) -> String {
         let validation = self.validation.map_or(String::new(), |value| {
-            format!("  validation {}", fitness.shown_validation(value))
+            format!("  validation {}", fitness.config().format_validation(value))
         });
         format!(
             "generation {}/{last}  best {}  mean {}{validation}  {:.1} s",
             self.generation,
-            fitness.shown(self.record),
-            fitness.shown(self.mean),
+            fitness.config().format(self.record),
+            fitness.config().format(self.mean),
             self.seconds
         )
     }

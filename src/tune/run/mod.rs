@@ -31,7 +31,7 @@ pub use closing::{Closing, closing_matches};
 pub use folder::{Folder, write_atomically};
 pub use journal::{GeneFigures, Journal, Row};
 pub use table::{Summary, averages, beside, table};
-pub use workshop::{Workshop, built_in_games, built_in_labels};
+pub use workshop::Workshop;
 
 #[derive(Debug, Error)]
 pub enum RunError {
@@ -245,7 +245,7 @@ impl<'a> Course<'a> {
         let fitness = self.workshop.fitness();
         let mut weights = self.workshop.genome.weights(&record.individual.genes);
         weights.name = format!("{}, seed {}", preset.name, preset.run.seed);
-        let shown = fitness.shown(record.individual.worth());
+        let shown = fitness.config().format(record.individual.worth());
         let entries = [
             ("preset", preset.name.clone()),
             ("method", preset.method.name().to_owned()),

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use super::journal::Row;
-use crate::tune::preset::{FitnessSettings, Reference};
+use crate::tune::fitness::FitnessSettings;
+use crate::tune::preset::Reference;
 use crate::tune::statistics::mean_and_deviation;
 
 /// One run in a line.
@@ -72,7 +73,7 @@ pub fn beside(run: &Summary, reference: &Reference, fitness: &FitnessSettings) -
 }
 
 fn line(run: &Summary, fitness: &FitnessSettings) -> String {
-    let shown = |value: f64| fitness.shown(value);
+    let shown = |value: f64| fitness.format(value);
     format!(
         "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}",
         run.seed,
@@ -81,14 +82,14 @@ fn line(run: &Summary, fitness: &FitnessSettings) -> String {
         shown(run.mean_first),
         shown(run.mean_last),
         run.validation
-            .map_or("-".to_owned(), |value| fitness.shown_validation(value)),
+            .map_or("-".to_owned(), |value| fitness.format_validation(value)),
         time(run.seconds),
     )
 }
 
 fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
     let shown =
-        |value: Option<f64>| value.map_or("-".to_owned(), |value| fitness.shown_reference(value));
+        |value: Option<f64>| value.map_or("-".to_owned(), |value| fitness.format_reference(value));
     let mut text = format!(
         "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}  {}\n",
         "paper",
@@ -104,7 +105,7 @@ fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
         let _ = writeln!(
             text,
             "        standard deviation in the paper: {}",
-            fitness.shown_reference(deviation)
+            fitness.format_reference(deviation)
         );
     }
     text
@@ -146,7 +147,7 @@ pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -
 
 /// A deviation has no sign to turn, whatever that of the fitness.
 fn spread(deviation: f64, fitness: &FitnessSettings) -> String {
-    fitness.shown(deviation).trim_start_matches('-').to_owned()
+    fitness.format(deviation).trim_start_matches('-').to_owned()
 }
 
 fn time(seconds: f64) -> String {
