@@ -146,7 +146,7 @@ impl KingDanger {
             !ours | attacks.by(S::US, Role::King) | attacks.by(S::US, Role::Queen);
         let weak = theirs & !attacks.twice[S::US] & by_royals_at_most;
         let ring = attacks.king_ring[S::US];
-        let camp = king_flank(king) & !S::ranks_from(5);
+        let flank = king_flank(king) & !S::ranks_from(5);
         let (safe_checks, unsafe_checks) = checks::<S>(king, pieces, attacks, weak);
         KingDanger {
             attackers: attacks.king_attackers[S::THEM],
@@ -155,8 +155,8 @@ impl KingDanger {
             safe_checks,
             unsafe_checks,
             pinned: count(attacks.pinned[S::US]),
-            flank_attacks: count(camp & theirs) + count(camp & attacks.twice[S::THEM]),
-            flank_defence: count(camp & ours),
+            flank_attacks: count(flank & theirs) + count(flank & attacks.twice[S::THEM]),
+            flank_defence: count(flank & ours),
             knight_defender: (attacks.by(S::US, Role::Knight) & attacks.by(S::US, Role::King))
                 .any(),
             enemy_queen: pieces.queens(S::THEM).any(),
@@ -224,17 +224,17 @@ fn checks<S: Side>(
     weak: Bitboard,
 ) -> ([i32; 4], i32) {
     let through_queen = pieces.occupied & !pieces.queens(S::US);
-    let straight = attacks::rook_attacks(king, through_queen);
+    let orthogonal = attacks::rook_attacks(king, through_queen);
     let diagonal = attacks::bishop_attacks(king, through_queen);
     let reachable = !pieces.all[S::THEM];
     let safe = reachable & (!attacks.any[S::US] | (weak & attacks.twice[S::THEM]));
 
     let knight = attacks::knight_attacks(king) & attacks.by(S::THEM, Role::Knight) & reachable;
     let bishop = diagonal & attacks.by(S::THEM, Role::Bishop) & reachable;
-    let rook = straight & attacks.by(S::THEM, Role::Rook) & reachable;
+    let rook = orthogonal & attacks.by(S::THEM, Role::Rook) & reachable;
     // A queen check counts where no rook gives the same check and where the own queen cannot
     // trade queens.
-    let queen = (straight | diagonal)
+    let queen = (orthogonal | diagonal)
         & attacks.by(S::THEM, Role::Queen)
         & reachable
         & !attacks.by(S::US, Role::Queen)

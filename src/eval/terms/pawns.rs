@@ -1,25 +1,24 @@
-//! How the pawns stand together.
+//! Pawn structure.
 //!
-//! Everything here depends on the pawns alone, so it can be remembered under the pawns' hash
-//! key. It is also nearly all done on whole sets of pawns at once, with shifts and counts.
+//! All of it depends on the pawns alone, so it is cached by the pawn key. Most terms are computed
+//! for whole sets of pawns, with shifts and population counts.
 
 use shakmaty::{Bitboard, Square};
 
-use super::board::{BlackSide, WhiteSide};
-use super::board::{Pieces, Side, beside, count, file_fill};
+use super::board::{BlackSide, Pieces, Side, WhiteSide, beside, count, file_fill};
 use super::list::{Term, term};
 use super::sink::Sink;
 
-/// What other families ask about the pawns, by colour.
+/// Pawn bitboards that other families use, by colour.
 #[derive(Clone, Copy, Default)]
 pub struct PawnStructure {
     pub attacks: [Bitboard; 2],
     /// Squares attacked by two pawns.
     pub double_attacks: [Bitboard; 2],
-    /// Squares the pawns attack or could attack by advancing.
+    /// Squares the pawns attack or could attack after advancing.
     pub attack_span: [Bitboard; 2],
     pub passed: [Bitboard; 2],
-    /// Squares behind the pawns, and behind the passed ones, as their side sees it.
+    /// Squares behind the pawns, and behind the passed pawns, on their files.
     pub rear_span: [Bitboard; 2],
     pub behind_passed: [Bitboard; 2],
     /// Files with at least one pawn of the colour.
@@ -54,12 +53,12 @@ impl PawnStructure {
         pieces.pawns(S::US) & !beside(self.files[S::US])
     }
 
-    /// Left behind by its neighbours and unable to advance safely.
+    /// Backward pawns: an enemy pawn attacks the stop square, and no own pawn can ever defend it.
     #[inline(always)]
     pub fn backward<S: Side>(&self, pieces: &Pieces) -> Bitboard {
         let own = pieces.pawns(S::US);
-        let held = S::forward(own) & self.attacks[S::THEM] & !self.attack_span[S::US];
-        S::backward(held) & own & beside(self.files[S::US])
+        let stops = S::forward(own) & self.attacks[S::THEM] & !self.attack_span[S::US];
+        S::backward(stops) & own & beside(self.files[S::US])
     }
 }
 
@@ -94,7 +93,7 @@ fn report_weak<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut i
     let isolated = structure.isolated::<S>(pieces);
     let backward = structure.backward::<S>(pieces);
     let doubled = own & S::rear_span(own);
-    let close = own & S::backward(own) & !structure.attacks[S::US];
+    let unsupported = own & S::backward(own) & !structure.attacks[S::US];
 
     sink.add(S::COLOR, term::pawn_isolated(), count(isolated));
     sink.add(
@@ -103,7 +102,7 @@ fn report_weak<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut i
         count(isolated & unopposed),
     );
     sink.add(S::COLOR, term::pawn_doubled(), count(doubled));
-    sink.add(S::COLOR, term::pawn_doubled_close(), count(close));
+    sink.add(S::COLOR, term::pawn_doubled_close(), count(unsupported));
     sink.add(
         S::COLOR,
         term::pawn_doubled_isolated(),
@@ -128,25 +127,25 @@ fn report_connected<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &
     by_rank::<S>(unopposed, term::pawn_connected_unopposed, sink);
 }
 
-/// Pawns with no enemy ahead on their file that could become passed: at least as many own
-/// pawns beside or behind on the neighbouring files as enemy pawns stand guard there.
+/// Candidate passed pawns: no pawn in front on the same file, and on the adjacent files at least
+/// as many helpers (own pawns beside or behind) as sentries (enemy pawns in front).
 #[inline(always)]
 fn candidates<S: Side>(pieces: &Pieces, structure: &PawnStructure) -> Bitboard {
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
     let free = own & !S::rear_span(enemy) & !S::rear_span(own) & !structure.passed[S::US];
-    let helped = |pawn: &Square| {
+    let has_helpers = |pawn: &Square| {
         let square = Bitboard::from_square(*pawn);
-        let guards = enemy & beside(S::front_span(square));
+        let sentries = enemy & beside(S::front_span(square));
         let helpers = own & beside(square | S::rear_span(square));
-        count(helpers) >= count(guards)
+        count(helpers) >= count(sentries)
     };
     free.into_iter()
-        .filter(helped)
+        .filter(has_helpers)
         .map(Bitboard::from_square)
         .fold(Bitboard::EMPTY, |all, one| all | one)
 }
 
-/// Reports each pawn of a set under its rank.
+/// Reports each pawn of a set by its relative rank.
 #[inline(always)]
 pub fn by_rank<S: Side>(pawns: Bitboard, table: impl Fn(usize) -> Term, sink: &mut impl Sink) {
     for pawn in pawns {

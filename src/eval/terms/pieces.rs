@@ -1,29 +1,28 @@
-//! What the pieces do from where they stand: mobility, outposts, good and bad bishops, rooks
-//! and their files, the queen's exposure.
+//! Piece activity: mobility, outposts, bad bishops, rooks on files, exposed queens.
 //!
-//! Each piece is met once. On the way its attacks are entered into [`Attacks`], a pinned piece
-//! attacking only along its pin. What concerns all pieces of a kind alike is counted on whole
-//! sets after the loop.
+//! One loop over the pieces adds the attacks of each to [`Attacks`] (a pinned piece attacks only
+//! along its pin) and reports its terms. Terms that need no loop are computed on whole sets
+//! afterwards.
 
 use shakmaty::{Bitboard, Castles, Role, Square, attacks};
 
 use super::attacks::Attacks;
-use super::board::{CENTRE_FILES, Pieces, Side, count};
+use super::board::{CENTRE_FILES, Pieces, Side, count, file_fill};
 use super::geometry::{diagonals, distance, orthogonals, path_to_centre};
 use super::list::term;
 use super::pawns::PawnStructure;
 use super::sink::Sink;
 use super::squares;
 
-/// What every piece of a side is measured against.
+/// Bitboards that the terms of every piece of a side need.
 struct PieceContext {
     /// Squares next to the enemy king.
     enemy_king: Bitboard,
-    /// Squares of the enemy half that no enemy pawn can ever attack.
+    /// Holes: squares of the relative ranks 4 to 6 that no enemy pawn can ever attack.
     holes: Bitboard,
-    /// Holes guarded by an own pawn.
+    /// Holes defended by an own pawn.
     outposts: Bitboard,
-    /// What turns the tables of squares.
+    /// Mirrors the piece-square tables: see `squares::mirror`.
     mirror: usize,
 }
 
@@ -54,9 +53,9 @@ pub fn report<S: Side>(
     sink.add(S::COLOR, term::minor_behind_pawn(), count(shielded));
 }
 
-/// A pinned piece moves along the pin only.
+/// Restricts the attacks of a pinned piece to its pin line.
 #[inline(always)]
-fn unpinned<S: Side>(
+fn restricted_by_pin<S: Side>(
     square: Square,
     attacked: Bitboard,
     pieces: &Pieces,
@@ -78,7 +77,8 @@ fn knights<S: Side>(
 ) {
     let king = pieces.king[S::US];
     for square in pieces.knights(S::US) {
-        let attacked = unpinned::<S>(square, attacks::knight_attacks(square), pieces, attacks);
+        let attacked =
+            restricted_by_pin::<S>(square, attacks::knight_attacks(square), pieces, attacks);
         attacks.add_piece::<S>(Role::Knight, attacked, context.enemy_king);
         let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
         squares::report::<S>(square, context.mirror, term::knight_square, sink);
@@ -87,16 +87,16 @@ fn knights<S: Side>(
         sink.add(S::COLOR, term::knight_king_distance(steps), 1);
 
         let reach = (attacked & context.outposts & !pieces.all[S::US]).any();
-        let settled = context.outposts.contains(square);
+        let on_outpost = context.outposts.contains(square);
         sink.add(
             S::COLOR,
             term::knight_outpost_reach(),
-            i32::from(reach && !settled),
+            i32::from(reach && !on_outpost),
         );
     }
-    let settled = pieces.knights(S::US) & context.outposts;
+    let on_outpost = pieces.knights(S::US) & context.outposts;
     let unsupported = pieces.knights(S::US) & context.holes & !context.outposts;
-    sink.add(S::COLOR, term::knight_outpost(), count(settled));
+    sink.add(S::COLOR, term::knight_outpost(), count(on_outpost));
     sink.add(S::COLOR, term::knight_hole(), count(unsupported));
 }
 
@@ -108,12 +108,12 @@ fn bishops<S: Side>(
     sink: &mut impl Sink,
 ) {
     let king = pieces.king[S::US];
-    let seen_through = pieces.occupied & !pieces.queens(0) & !pieces.queens(1);
+    let occupied = pieces.occupied & !pieces.queens(0) & !pieces.queens(1);
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
     let blocked = own & S::backward(enemy) & CENTRE_FILES;
     for square in pieces.bishops(S::US) {
-        let attacked = attacks::bishop_attacks(square, seen_through);
-        let attacked = unpinned::<S>(square, attacked, pieces, attacks);
+        let attacked = attacks::bishop_attacks(square, occupied);
+        let attacked = restricted_by_pin::<S>(square, attacked, pieces, attacks);
         attacks.add_piece::<S>(Role::Bishop, attacked, context.enemy_king);
         let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
         squares::report::<S>(square, context.mirror, term::bishop_square, sink);
@@ -124,18 +124,18 @@ fn bishops<S: Side>(
         sink.add(S::COLOR, term::bishop_king_distance(steps), 1);
 
         let reach = (attacked & context.outposts & !pieces.all[S::US]).any();
-        let settled = context.outposts.contains(square);
+        let on_outpost = context.outposts.contains(square);
         sink.add(
             S::COLOR,
             term::bishop_outpost_reach(),
-            i32::from(reach && !settled),
+            i32::from(reach && !on_outpost),
         );
 
-        let in_the_way = path_to_centre(square) & (own | enemy | Bitboard::from_square(square));
+        let blockers = path_to_centre(square) & (own | enemy | Bitboard::from_square(square));
         sink.add(
             S::COLOR,
             term::bishop_long_diagonal(),
-            i32::from(in_the_way.is_empty()),
+            i32::from(blockers.is_empty()),
         );
 
         let colour = if Bitboard::DARK_SQUARES.contains(square) {
@@ -155,8 +155,8 @@ fn bishops<S: Side>(
             count(diagonals(square) & enemy),
         );
     }
-    let settled = pieces.bishops(S::US) & context.outposts;
-    sink.add(S::COLOR, term::bishop_outpost(), count(settled));
+    let on_outpost = pieces.bishops(S::US) & context.outposts;
+    sink.add(S::COLOR, term::bishop_outpost(), count(on_outpost));
 }
 
 #[inline(always)]
@@ -167,19 +167,19 @@ fn rooks<S: Side>(
     attacks: &mut Attacks,
     sink: &mut impl Sink,
 ) {
-    /// With so few squares a rook is shut in.
-    const SHUT_IN: usize = 3;
+    /// With at most this mobility a rook is trapped.
+    const TRAPPED_MOBILITY: usize = 3;
     let rooks = pieces.rooks(S::US);
-    let seen_through = pieces.occupied & !pieces.queens(0) & !pieces.queens(1) & !rooks;
+    let occupied = pieces.occupied & !pieces.queens(0) & !pieces.queens(1) & !rooks;
     let king_file = pieces.king[S::US].to_u32() & 7;
-    let shut_in_term = if castles.has_color(S::COLOR) {
+    let trapped_term = if castles.has_color(S::COLOR) {
         term::rook_boxed()
     } else {
         term::rook_trapped()
     };
     for square in rooks {
-        let attacked = attacks::rook_attacks(square, seen_through);
-        let attacked = unpinned::<S>(square, attacked, pieces, attacks);
+        let attacked = attacks::rook_attacks(square, occupied);
+        let attacked = restricted_by_pin::<S>(square, attacked, pieces, attacks);
         attacks.add_piece::<S>(Role::Rook, attacked, context.enemy_king);
         let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
         squares::report::<S>(square, context.mirror, term::rook_square, sink);
@@ -191,12 +191,12 @@ fn rooks<S: Side>(
         } else {
             file > king_file
         };
-        let shut_in = i32::from(mobility <= SHUT_IN && outside_king);
-        sink.add(S::COLOR, shut_in_term, shut_in);
+        let trapped = i32::from(mobility <= TRAPPED_MOBILITY && outside_king);
+        sink.add(S::COLOR, trapped_term, trapped);
     }
 }
 
-/// What rooks gain from files and ranks.
+/// Reports rooks on files and on the seventh rank.
 #[inline(always)]
 fn rook_files<S: Side>(
     pieces: &Pieces,
@@ -244,8 +244,8 @@ fn rook_files<S: Side>(
         count(seventh) * i32::from(active),
     );
 
-    let guarded = rooks & attacks.by(S::US, Role::Rook);
-    sink.add(S::COLOR, term::rook_connected(), count(guarded));
+    let connected = rooks & attacks.by(S::US, Role::Rook);
+    sink.add(S::COLOR, term::rook_connected(), count(connected));
     let behind_passer = rooks & pawns.behind_passed[S::US];
     sink.add(S::COLOR, term::rook_behind_passer(), count(behind_passer));
     let behind_enemy = rooks & pawns.behind_passed[S::THEM];
@@ -254,7 +254,7 @@ fn rook_files<S: Side>(
         term::rook_behind_enemy_passer(),
         count(behind_enemy),
     );
-    let facing = rooks & super::board::file_fill(pieces.queens(S::THEM));
+    let facing = rooks & file_fill(pieces.queens(S::THEM));
     sink.add(S::COLOR, term::rook_on_queen_file(), count(facing));
 }
 
@@ -269,7 +269,7 @@ fn queens<S: Side>(
     let queens = pieces.queens(S::US);
     for square in queens {
         let attacked = attacks::queen_attacks(square, pieces.occupied);
-        let attacked = unpinned::<S>(square, attacked, pieces, attacks);
+        let attacked = restricted_by_pin::<S>(square, attacked, pieces, attacks);
         attacks.add_piece::<S>(Role::Queen, attacked, context.enemy_king);
         let mobility = count(attacked & attacks.mobility_area[S::US]) as usize;
         squares::report::<S>(square, context.mirror, term::queen_square, sink);
@@ -279,21 +279,25 @@ fn queens<S: Side>(
     }
     let own_half =
         S::rank_squares(0) | S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3);
-    let deep = queens & !own_half & !pawns.attack_span[S::THEM];
-    sink.add(S::COLOR, term::queen_infiltrated(), count(deep));
+    let infiltrated = queens & !own_half & !pawns.attack_span[S::THEM];
+    sink.add(S::COLOR, term::queen_infiltrated(), count(infiltrated));
 
     let home = S::rank_squares(0);
     let out = queens & !home & !S::rank_squares(1);
-    let sleeping = (pieces.knights(S::US) | pieces.bishops(S::US)) & home;
-    sink.add(S::COLOR, term::queen_early(), count(out) * count(sleeping));
+    let undeveloped = (pieces.knights(S::US) | pieces.bishops(S::US)) & home;
+    sink.add(
+        S::COLOR,
+        term::queen_early(),
+        count(out) * count(undeveloped),
+    );
 }
 
-/// Whether an enemy bishop or rook looks at the queen through a single piece.
+/// Whether an enemy bishop or rook attacks the queen through exactly one blocker.
 #[inline(always)]
 fn is_exposed<S: Side>(queen: Square, pieces: &Pieces) -> bool {
-    let straight = orthogonals(queen) & pieces.rooks(S::THEM);
+    let orthogonal = orthogonals(queen) & pieces.rooks(S::THEM);
     let diagonal = diagonals(queen) & pieces.bishops(S::THEM);
-    (straight | diagonal).into_iter().any(|sniper| {
+    (orthogonal | diagonal).into_iter().any(|sniper| {
         let between = attacks::between(queen, sniper) & pieces.occupied;
         between.any() && !between.more_than_one()
     })

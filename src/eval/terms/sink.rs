@@ -1,11 +1,10 @@
-//! Three readings of one report.
+//! Sinks: the consumers of the features that the families report.
 //!
-//! The evaluation never sees a weight. It reports features to a [`Sink`]: "White has this term
-//! so many times". What the report becomes is decided at compile time by the sink it is given:
-//! the [`Scorer`] multiplies and adds, the [`Tracer`] keeps counts for a tuner. (The third
-//! reading, for people, is in `explain.rs`.) Whatever does not add up linearly (the phase of
-//! the game, the endgame scale, the limit on complexity) waits in a [`Taper`] and is applied by
-//! the one function [`tapered_score`], so every reading comes to the same score.
+//! Evaluation code never sees a weight. It reports features to a [`Sink`]: a colour, a term and
+//! a count. The sink is chosen at compile time. [`Scorer`] multiplies counts by weights and adds
+//! them up, [`Tracer`] records counts for tuning, `Explainer` (in `explain.rs`) keeps the sides
+//! apart for display. The part that is not linear (game phase, endgame scale, complexity) is in
+//! a [`Taper`] and applied by one function, [`tapered_score`], so all sinks give the same score.
 
 use shakmaty::Color;
 
@@ -13,10 +12,10 @@ use super::list::{Family, Term, WEIGHT_COUNT};
 use crate::eval::weights::{Packed, Weights};
 
 pub trait Sink {
-    /// Whether the family can matter to this reading.
+    /// Whether this sink needs the family.
     fn wants(&self, family: Family) -> bool;
 
-    /// Whether features of the papers can matter besides legal moves: they cost much to count.
+    /// Whether this sink needs terms of the papers other than `legal_moves`. They are slow.
     #[inline(always)]
     fn wants_papers_in_full(&self) -> bool {
         true
@@ -25,16 +24,16 @@ pub trait Sink {
     /// `color` has the feature `count` times.
     fn add(&mut self, color: Color, term: Term, count: i32);
 
-    /// A feature that belongs to neither side: it tells how hard the position is to draw.
+    /// A feature that belongs to neither side: how hard the position is to draw.
     fn add_complexity(&mut self, term: Term, count: i32);
 }
 
-/// The part of an evaluation that is not a sum.
+/// The inputs of the tapered evaluation besides the sums of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taper {
-    /// From 0 (kings and pawns) to [`Taper::FULL_PHASE`] (all pieces on the board).
+    /// The game phase, from 0 (only kings and pawns) to [`Taper::FULL_PHASE`] (all pieces on the board).
     pub phase: i32,
-    /// How much of an endgame advantage counts when White has it and when Black has it, out of
+    /// The endgame scale when White is better and when Black is better, out of
     /// [`Taper::FULL_SCALE`].
     pub scale: [i32; 2],
     pub turn: Color,
@@ -44,8 +43,8 @@ impl Taper {
     pub const FULL_PHASE: i32 = 24;
     pub const FULL_SCALE: i32 = 128;
 
-    /// The scale for the side that an endgame score favours; a level one is drawn only if
-    /// neither side could win.
+    /// The scale of the side that is better by the endgame score. A score of zero takes the
+    /// larger of the two.
     #[inline]
     pub fn scale_of(&self, endgame: i64) -> i32 {
         let [white, black] = self.scale;
@@ -57,10 +56,10 @@ impl Taper {
     }
 }
 
-/// The limit of a static score: beyond it lie proven mates.
+/// The largest static score. Larger scores are proven wins.
 pub const SCORE_LIMIT: i32 = 19_999;
 
-/// Totals from White's side, in hundredths of a centipawn.
+/// The sums of weights from White's point of view, in hundredths of a unit of score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub midgame: i64,
@@ -78,7 +77,7 @@ impl Totals {
         }
     }
 
-    /// Complexity moves an endgame away from the draw or toward it, never across.
+    /// Complexity moves the endgame score away from zero or toward it, never across.
     #[inline]
     pub fn endgame_with_complexity(&self) -> i64 {
         let size = self.endgame.abs();
@@ -86,7 +85,7 @@ impl Totals {
     }
 }
 
-/// How much one more in each total would change White's score.
+/// The partial derivatives of White's score by each total.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScoreGradient {
     pub midgame: f64,
@@ -95,7 +94,7 @@ pub struct ScoreGradient {
 }
 
 impl Totals {
-    /// The derivative of [`tapered_score_for_white`].
+    /// The gradient of [`tapered_score_for_white`].
     pub fn gradient(&self, taper: &Taper, scaled: bool) -> ScoreGradient {
         let side = self.endgame_with_complexity();
         let scale = match scaled {
@@ -106,7 +105,7 @@ impl Totals {
             return ScoreGradient::default();
         }
         let phase = f64::from(taper.phase) / f64::from(Taper::FULL_PHASE);
-        // Where complexity has pushed an advantage down to nothing, neither moves the score.
+        // Where complexity has reduced the endgame score to zero, neither changes the score.
         let drawn = side == 0 && self.endgame != 0;
         let endgame = if drawn { 0.0 } else { (1.0 - phase) * scale };
         ScoreGradient {
@@ -117,14 +116,15 @@ impl Totals {
     }
 }
 
-/// From totals to a score in centipawns, seen by the side to move. `scaled` tells whether the
-/// weights ask for endgame knowledge at all: a paper's plain sum stays plain.
+/// The score from the side to move's point of view. `scaled` is whether the weights use the
+/// endgame family: without it no endgame is scaled, as in the papers.
 #[inline]
 pub fn tapered_score(totals: Totals, taper: &Taper, scaled: bool) -> i32 {
     let white = tapered_score_for_white(totals, taper, scaled);
     if taper.turn.is_white() { white } else { -white }
 }
 
+/// The score from White's point of view.
 #[inline]
 pub fn tapered_score_for_white(totals: Totals, taper: &Taper, scaled: bool) -> i32 {
     let mut endgame = totals.endgame_with_complexity();
@@ -138,11 +138,11 @@ pub fn tapered_score_for_white(totals: Totals, taper: &Taper, scaled: bool) -> i
     let phase = i64::from(taper.phase);
     let full = i64::from(Taper::FULL_PHASE);
     let blended = totals.midgame * phase + endgame * (full - phase);
-    let centipawns = blended / (full * i64::from(Packed::UNIT));
-    centipawns.clamp(-i64::from(SCORE_LIMIT), i64::from(SCORE_LIMIT)) as i32
+    let score = blended / (full * i64::from(Packed::UNIT));
+    score.clamp(-i64::from(SCORE_LIMIT), i64::from(SCORE_LIMIT)) as i32
 }
 
-/// Adds up weights: the reading that plays.
+/// Adds up weights: the sink used in play.
 pub struct Scorer<'a> {
     weights: &'a Weights,
     pub sum: Packed,
@@ -159,7 +159,7 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// The score in centipawns, seen by the side to move.
+    /// The score from the side to move's point of view.
     #[inline]
     pub fn score(&self, taper: &Taper) -> i32 {
         tapered_score(self.totals(), taper, self.weights.uses(Family::Endgame))
@@ -194,16 +194,15 @@ impl Sink for Scorer<'_> {
     }
 }
 
-/// Counts everything its families report, White's minus Black's.
+/// Records the counts of all terms, White's minus Black's: the sink used in tuning.
 pub struct Tracer {
     counts: Counts,
     complexity: Counts,
-    /// One bit for each family that is wanted.
+    /// One bit for each recorded family.
     families: u32,
 }
 
-/// A count for each term, and which of them were ever touched: few, so nobody need look at the
-/// rest.
+/// A count for each term, and a bit set of the terms that were touched, which are few.
 struct Counts {
     values: Vec<i32>,
     touched: [u64; WEIGHT_COUNT.div_ceil(64)],
@@ -224,7 +223,7 @@ impl Counts {
         self.touched[index / 64] |= 1 << (index % 64);
     }
 
-    /// The terms that count, in order.
+    /// The terms with a count other than zero, in order.
     fn sparse(&self) -> Vec<(Term, i32)> {
         let mut found = Vec::with_capacity(
             self.touched
@@ -283,8 +282,8 @@ impl Tracer {
     }
 }
 
-/// What a tuner needs to know of a position: how often each term counts, White's minus
-/// Black's, terms that cancel out left away.
+/// The features of a position for tuning: the count of each term, White's minus Black's, without
+/// terms whose counts cancel out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     pub counts: Vec<(Term, i32)>,
@@ -293,13 +292,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Exactly what [`evaluate_uncached`](crate::eval::evaluate_uncached) gives for the position when
-    /// there is no network.
+    /// Equals [`evaluate_uncached`](crate::eval::evaluate_uncached) for weights without a network.
     pub fn score(&self, weights: &Weights) -> i32 {
         self.scored(weights).score(&self.taper)
     }
 
-    /// The sums the score is made from.
+    /// The sums of weights that make up the score.
     pub fn totals(&self, weights: &Weights) -> Totals {
         self.scored(weights).totals()
     }
@@ -315,11 +313,11 @@ impl Trace {
         scorer
     }
 
-    /// How often a term counts, White's minus Black's.
+    /// The count of a term, White's minus Black's.
     pub fn count(&self, term: Term) -> i32 {
         let find = |list: &[(Term, i32)]| {
             list.binary_search_by_key(&term, |entry| entry.0)
-                .map_or(0, |place| list[place].1)
+                .map_or(0, |index| list[index].1)
         };
         find(&self.counts) + find(&self.complexity)
     }

@@ -1,6 +1,7 @@
-//! Room behind and around the pawns, and who holds the centre.
+//! Space behind the pawns, and control of the centre.
 //!
-//! Room is worth more the more pieces want it, so its tables go by the number of minors_and_majors.
+//! Space is worth more with more pieces, so its tables are indexed by the number of own minor
+//! and major pieces.
 
 use shakmaty::Role;
 
@@ -18,8 +19,8 @@ pub fn report<S: Side>(
     sink: &mut impl Sink,
 ) {
     let own = pieces.pawns(S::US);
-    let camp = CENTRE_FILES & (S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3));
-    let safe = camp & !own & !attacks.by(S::THEM, Role::Pawn);
+    let area = CENTRE_FILES & (S::rank_squares(1) | S::rank_squares(2) | S::rank_squares(3));
+    let safe = area & !own & !attacks.by(S::THEM, Role::Pawn);
     let behind = safe & pawns.rear_span[S::US] & !attacks.any[S::THEM];
     let minors_and_majors = (count(pieces.minors_and_majors(S::US)) as usize).min(7);
     sink.add(S::COLOR, term::space_safe(minors_and_majors), count(safe));

@@ -1,8 +1,7 @@
-//! Where the pieces stand: one table of squares per piece.
+//! Piece-square tables (PST), one per role.
 //!
-//! A side's tables are drawn with its king on the right half of the board and mirrored when it
-//! stands on the left, so one table serves both castlings and knows the king's side of the
-//! board from the other.
+//! The tables assume the own king on the files e to h and are mirrored when it is on a to d. So
+//! one table serves both castling sides, and separates the king's wing from the other.
 
 use shakmaty::Square;
 
@@ -10,7 +9,7 @@ use super::board::{Pieces, Side};
 use super::list::{Term, term};
 use super::sink::Sink;
 
-/// Reports pawns and king.
+/// Reports pawns and the king.
 #[inline(always)]
 pub fn report_structure<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     let king = pieces.king[S::US];
@@ -22,14 +21,14 @@ pub fn report_structure<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     sink.add(S::COLOR, term::king_square((cell >> 3) * 4 + (cell & 3)), 1);
 }
 
-/// What turns the tables over for a king on the left half.
+/// The XOR mask that mirrors a square horizontally when the own king is on the files a to d.
 #[inline(always)]
 pub fn mirror(king: Square) -> usize {
     if king.to_usize() & 4 == 0 { 7 } else { 0 }
 }
 
-/// Reports one piece in the table of its kind. `pieces.rs` does so on its own walk over the
-/// pieces: a second one would cost more than the tables.
+/// Reports one piece in a piece-square table. `pieces.rs` calls it in its own loop, because a
+/// second loop over the pieces would cost more than the tables.
 #[inline(always)]
 pub fn report<S: Side>(
     square: Square,
@@ -40,7 +39,7 @@ pub fn report<S: Side>(
     sink.add(S::COLOR, table(diagram_cell::<S>(square) ^ mirror), 1);
 }
 
-/// Tables begin with the eighth rank, as diagrams do.
+/// Tables begin with the eighth rank, as board diagrams do.
 #[inline(always)]
 fn diagram_cell<S: Side>(square: Square) -> usize {
     S::relative(square) ^ 56

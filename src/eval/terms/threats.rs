@@ -1,4 +1,4 @@
-//! What is attacked and poorly guarded.
+//! Threats: attacks on undefended and weakly defended pieces.
 
 use shakmaty::{Bitboard, Role, attacks};
 
@@ -16,28 +16,28 @@ const VICTIMS: [Role; 5] = [
     Role::Queen,
 ];
 
-/// Reports what side `S` threatens.
+/// Reports the threats of side `S`.
 #[inline(always)]
 pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     pawn_threats::<S>(pieces, attacks, sink);
     piece_threats::<S>(pieces, attacks, sink);
     queen_threats::<S>(pieces, attacks, sink);
 
-    let held = attacks.strongly_protected::<S::Them>();
-    let restricted = attacks.any[S::THEM] & attacks.any[S::US] & !held;
+    let protected = attacks.strongly_protected::<S::Them>();
+    let restricted = attacks.any[S::THEM] & attacks.any[S::US] & !protected;
     sink.add(S::COLOR, term::threat_restricted(), count(restricted));
 
-    let unguarded = !attacks.any[S::US];
+    let undefended = !attacks.any[S::US];
     let minors = pieces.knights(S::US) | pieces.bishops(S::US);
-    sink.add(S::COLOR, term::loose_minor(), count(minors & unguarded));
+    sink.add(S::COLOR, term::loose_minor(), count(minors & undefended));
     sink.add(
         S::COLOR,
         term::loose_pawn(),
-        count(pieces.pawns(S::US) & unguarded),
+        count(pieces.pawns(S::US) & undefended),
     );
 }
 
-/// Reports the members of a set by the role of the enemy piece that stands there.
+/// Reports the squares of a set by the role of the enemy piece on them.
 #[inline(always)]
 fn by_victim<S: Side, const N: usize>(
     squares: Bitboard,
@@ -46,9 +46,9 @@ fn by_victim<S: Side, const N: usize>(
     table: impl Fn(usize) -> Term,
     sink: &mut impl Sink,
 ) {
-    for (place, role) in roles.into_iter().enumerate() {
+    for (index, role) in roles.into_iter().enumerate() {
         let victims = count(squares & pieces.of_role(S::THEM, role));
-        sink.add(S::COLOR, table(place), victims);
+        sink.add(S::COLOR, table(index), victims);
     }
 }
 
@@ -69,8 +69,8 @@ fn pawn_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sin
     let free = !pieces.occupied;
     let single = S::forward(pieces.pawns(S::US)) & free;
     let double = S::forward(single & S::rank_squares(2)) & free;
-    let landing = (single | double) & !attacks.by(S::THEM, Role::Pawn) & safe;
-    let pushed = S::pawn_attacks(landing) & minors_and_majors & !attacks.by(S::US, Role::Pawn);
+    let safe_pushes = (single | double) & !attacks.by(S::THEM, Role::Pawn) & safe;
+    let pushed = S::pawn_attacks(safe_pushes) & minors_and_majors & !attacks.by(S::US, Role::Pawn);
     by_victim::<S, 4>(
         pushed,
         MINORS_AND_MAJORS,
@@ -84,8 +84,8 @@ fn pawn_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sin
 fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let king = Bitboard::from_square(pieces.king[S::THEM]);
     let targets = pieces.all[S::THEM] & !king & attacks.any[S::US];
-    let held = attacks.strongly_protected::<S::Them>();
-    let weak = targets & !held;
+    let protected = attacks.strongly_protected::<S::Them>();
+    let weak = targets & !protected;
     let minors = attacks.by_minors(S::US);
 
     by_victim::<S, 5>(weak & minors, VICTIMS, pieces, term::threat_by_minor, sink);
@@ -101,10 +101,10 @@ fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
     sink.add(
         S::COLOR,
         term::threat_minor_on_major(),
-        count(targets & held & majors & minors),
+        count(targets & protected & majors & minors),
     );
-    let unguarded = !attacks.any[S::THEM];
-    let hanging = weak & (unguarded | (minors_and_majors & attacks.twice[S::US]));
+    let undefended = !attacks.any[S::THEM];
+    let hanging = weak & (undefended | (minors_and_majors & attacks.twice[S::US]));
     sink.add(S::COLOR, term::threat_hanging(), count(hanging));
     let by_queen_alone = weak & attacks.by(S::THEM, Role::Queen) & !attacks.twice[S::THEM];
     sink.add(
@@ -114,7 +114,7 @@ fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
     );
 }
 
-/// Squares from which the next move would attack a lone queen.
+/// Reports safe squares from which a piece could attack a single enemy queen.
 #[inline(always)]
 fn queen_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let Some(queen) = pieces.queens(S::THEM).single_square() else {
@@ -125,9 +125,9 @@ fn queen_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
     sink.add(S::COLOR, term::threat_knight_on_queen(), count(knight));
 
     let diagonal = attacks::bishop_attacks(queen, pieces.occupied);
-    let straight = attacks::rook_attacks(queen, pieces.occupied);
+    let orthogonal = attacks::rook_attacks(queen, pieces.occupied);
     let sliders =
-        (attacks.by(S::US, Role::Bishop) & diagonal) | (attacks.by(S::US, Role::Rook) & straight);
+        (attacks.by(S::US, Role::Bishop) & diagonal) | (attacks.by(S::US, Role::Rook) & orthogonal);
     let supported = sliders & safe & attacks.twice[S::US];
     sink.add(S::COLOR, term::threat_slider_on_queen(), count(supported));
 }
