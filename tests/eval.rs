@@ -201,7 +201,7 @@ fn an_explanation_is_readable_and_serialisable() {
         "MATERIAL",
         "knight_mobility",
         "Phase",
-        "The network default.net judges",
+        "Network default.net: loss",
         "Score",
     ] {
         assert!(text.contains(expected), "{expected} in\n{text}");

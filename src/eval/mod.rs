@@ -1,60 +1,58 @@
-//! The evaluation: what a position is worth before anything moves.
+//! The static evaluation: hand-crafted terms, or a neural network (NNUE).
 //!
-//! Evaluation code never sees a weight. It reports features ("White has a rook on an open file")
-//! to a [`Sink`](terms::sink::Sink), and three readings are made of one report: the score that plays
-//! ([`Evaluator`], [`evaluate_uncached`]), the counts a tuner needs ([`trace`]) and the table a
-//! person reads ([`explain`]). Because the code is the same, `trace(p).score(w)` is exactly
-//! `evaluate_uncached(p, w)`, whatever the weights, as long as no network judges.
+//! The code of the terms never sees a weight. It reports features ("White has a rook on an open
+//! file") to a [`Sink`](terms::sink::Sink). One report serves three purposes: the score in play
+//! ([`Evaluator`], [`evaluate_uncached`]), the features for tuning ([`trace`]) and the table for
+//! display ([`explain`]). All run the same code, so for any weights without a network
+//! `trace(p).score(w) == evaluate_uncached(p, w)`.
 //!
-//! - `terms/` is the hand-written evaluation: `list.rs` declares every term, `sink.rs` has the
-//!   readings and the one function that blends phases and scales endings, one file per family
-//!   reports its terms
+//! - `terms/` is the hand-crafted evaluation: `list.rs` declares all terms, `sink.rs` has the
+//!   sinks and the tapered score, and one file per family reports its terms
 //! - `score.rs` has the units of scores and the win model
 //! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
 //! - `installed.rs`: the weights file beside the program, which replaces the built-in weights
 //! - `network.rs`: another judge altogether, with weights that nobody can read
 //!
-//! # Adding a term takes three lines
+//! # How to add a term
 //!
-//! Say a rook on the file of an enemy queen deserves something. One line and its meaning in the
-//! list, `terms/list.rs`, under the family that will report it:
+//! It takes three lines. For example, to score a rook on the file of an enemy queen, first declare
+//! the term with its meaning and bounds in `terms/list.rs`, under its family:
 //!
 //! ```text
 //! /// A rook on the file of an enemy queen.
 //! rook_on_queen_file in -100..=100;
 //! ```
 //!
-//! one report, in the family's file, here `terms/pieces.rs`:
+//! Then report it in the family's file, here `terms/pieces.rs`:
 //!
 //! ```text
 //! sink.add(S::COLOR, term::rook_on_queen_file(), count(facing));
 //! ```
 //!
-//! and one value in `weights/default.toml`:
+//! Then give it a midgame and an endgame value in `weights/default.toml`:
 //!
 //! ```text
 //! rook_on_queen_file = [8, 8]
 //! ```
 //!
-//! Nothing else knows the term. `finch eval`, `finch weights`, every tuner and the tests of
-//! symmetry pick it up from the list; the test of hand-checked terms fails until it has a
-//! position where the term counts and one where it does not. A table is declared with its
-//! length, `knight_mobility[9]`, and reported by index, `term::knight_mobility(squares)`.
+//! No other source file names the term. `finch eval`, `finch weights`, tuning and the symmetry
+//! tests take it from the list. `tests/terms.rs` fails until it has a position where the term
+//! counts and one where it does not. A table is declared with its length, `knight_mobility[9]`,
+//! and reported by index, `term::knight_mobility(squares)`.
 //!
-//! What does not enter linearly has a fixed shape instead of a weight: king danger is an index
-//! into a table (`terms/king.rs`), endings are scaled by rules (`terms/endgame.rs`), complexity moves the
+//! What is not linear in the weights has a fixed form: king danger is an index into a table
+//! (`terms/king.rs`), drawish endgames are scaled (`terms/endgame.rs`), and complexity moves the
 //! endgame score but never across zero ([`Totals::endgame_with_complexity`]).
 //!
 //! # A network instead of the terms
 //!
-//! A weights file may name a network (`network.rs`). It then judges alone until four men are
-//! left, and the terms remain for the last endings, for the pieces' values, for explanations and
-//! for those who tune: a network of two hundred thousand weights plays better, but nobody can
-//! read it. `explain` shows both.
+//! A weights file may name a network (`network.rs`). The network then evaluates all positions
+//! with more than four pieces. The terms evaluate the others, give the search its piece values,
+//! and can be tuned. [`explain`] shows both.
 //!
-//! A family whose weights are all zero is skipped. So the papers' features cost nothing in play
-//! and a paper's six weights make an evaluator that knows nothing else; endings are scaled only
-//! when the endgame family weighs something.
+//! A family whose weights are all zero is skipped. So the papers' features cost nothing in play,
+//! and a weights file with a paper's six weights is exactly that paper's evaluation. Endgames are
+//! scaled only if the endgame family has a weight other than zero.
 
 mod installed;
 mod loaded;
@@ -213,7 +211,7 @@ pub fn explain(position: &Position, weights: &Weights) -> Explanation {
     let frame = report_all(position, &mut explainer);
     let explanation = explainer.into_explanation(position, frame);
     match judging_network(position, weights) {
-        Some(network) => explanation.judged_by(network, position),
+        Some(network) => explanation.with_network(network, position),
         None => explanation,
     }
 }

@@ -1,7 +1,7 @@
-//! The third reading of a report: for a person.
+//! A score taken apart, for display (`finch eval`).
 //!
-//! [`Explanation`] holds the numbers, ready for JSON; its `Display` draws the board and a table
-//! of everything that counts, family by family, in pawns as players speak of them.
+//! [`Explanation`] holds the numbers and serialises to JSON. Its `Display` draws the board and a
+//! table of all terms that occur, by family, in pawns.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::eval::network::Network;
 use crate::eval::weights::{Packed, Weights};
 use crate::position::Position;
 
-/// A sink that keeps the sides apart.
+/// A sink that counts the terms of each side.
 pub struct Explainer<'a> {
     weights: &'a Weights,
     counts: [Vec<i32>; 2],
@@ -23,11 +23,11 @@ pub struct Explainer<'a> {
 
 impl<'a> Explainer<'a> {
     pub fn new(weights: &'a Weights) -> Explainer<'a> {
-        let none = || vec![0; WEIGHT_COUNT];
+        let zeros = || vec![0; WEIGHT_COUNT];
         Explainer {
             weights,
-            counts: [none(), none()],
-            complexity: none(),
+            counts: [zeros(), zeros()],
+            complexity: zeros(),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// What a family adds; nothing when none of its terms occurs.
+    /// The lines of a family; `None` if none of its terms occurs.
     fn family(&self, family: Family) -> Option<FamilyLines> {
         let lines = TERMS.iter().filter(|info| info.family == family);
         let terms: Vec<_> = lines.filter_map(|info| self.line(info)).collect();
@@ -90,17 +90,17 @@ impl<'a> Explainer<'a> {
     }
 
     fn line(&self, info: &'static TermInfo) -> Option<TermLine> {
-        let worth = |counts: &[i32]| {
+        let value = |counts: &[i32]| {
             let each = info
                 .terms()
                 .map(|term| self.weights.packed(term) * counts[term.index()]);
             each.map(Phases::from).sum::<Phases>()
         };
         let total = |counts: &[i32]| info.terms().map(|term| counts[term.index()]).sum::<i32>();
-        let [white, black] = [0, 1].map(|side| worth(&self.counts[side]));
-        let complexity = worth(&self.complexity);
-        let nothing = Phases::default();
-        (white != nothing || black != nothing || complexity != nothing).then(|| TermLine {
+        let [white, black] = [0, 1].map(|side| value(&self.counts[side]));
+        let complexity = value(&self.complexity);
+        let zero = Phases::default();
+        (white != zero || black != zero || complexity != zero).then(|| TermLine {
             term: info.name,
             meaning: info.meaning.trim(),
             white_count: total(&self.counts[0]),
@@ -127,7 +127,7 @@ impl Sink for Explainer<'_> {
     }
 }
 
-/// Midgame and endgame worth in centipawns.
+/// A midgame and an endgame value in units of score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Phases {
     pub midgame: f64,
@@ -157,7 +157,7 @@ fn hundredths(centipawns: f64) -> i64 {
     (centipawns * f64::from(Packed::UNIT)).round() as i64
 }
 
-/// One term: how often each side has it and what that is worth to the side.
+/// One term: its count and its value for each side.
 #[derive(Clone, Debug, Serialize)]
 pub struct TermLine {
     pub term: &'static str,
@@ -166,11 +166,11 @@ pub struct TermLine {
     pub black_count: i32,
     pub white: Phases,
     pub black: Phases,
-    /// What the term adds to complexity, which belongs to neither side.
+    /// Its part of the complexity, which belongs to neither side.
     pub complexity: Phases,
 }
 
-/// A family and the terms of it that occur.
+/// A family and its terms that occur.
 #[derive(Clone, Debug, Serialize)]
 pub struct FamilyLines {
     pub family: &'static str,
@@ -181,7 +181,7 @@ pub struct FamilyLines {
     pub terms: Vec<TermLine>,
 }
 
-/// A score taken apart. All values are in centipawns.
+/// A score taken apart. All values are in units of score.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     pub fen: String,
@@ -197,35 +197,35 @@ pub struct Explanation {
     pub scale_of: i32,
     pub white_to_move: bool,
     pub score_white: i32,
-    /// Seen by the side to move: what the search works with.
+    /// From the side to move's point of view, as the search uses it.
     pub score: i32,
-    /// If a network judges, the score is its own and not what the terms add up to.
+    /// If there is a network, it gives the score, not the sum of the terms.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<NetworkView>,
+    pub network: Option<NetworkExplanation>,
     #[serde(skip)]
     board: String,
 }
 
-/// What can be said of a network's judgement.
+/// What a network's score can be split into.
 #[derive(Clone, Debug, Serialize)]
-pub struct NetworkView {
+pub struct NetworkExplanation {
     pub file: String,
-    /// What the terms would have said, for White.
+    /// The score of the terms, for White.
     pub terms_white: i32,
-    pub pieces: Vec<PieceWorth>,
+    pub pieces: Vec<PieceContribution>,
 }
 
-/// What a piece is worth to its side where it stands: how the score falls without it.
+/// The contribution of a piece to its side's score: the score's loss when it is removed.
 #[derive(Clone, Debug, Serialize)]
-pub struct PieceWorth {
+pub struct PieceContribution {
     pub square: String,
     pub piece: char,
     pub worth: i32,
 }
 
 impl Explanation {
-    /// The same position as a network sees it.
-    pub(in crate::eval) fn judged_by(
+    /// Replaces the score of the terms by the network's.
+    pub(in crate::eval) fn with_network(
         mut self,
         network: &Network,
         position: &Position,
@@ -240,18 +240,18 @@ impl Explanation {
             let mut board = position.board().clone();
             board.discard_piece_at(square);
             let without = network.evaluate_board(&board, position.turn());
-            let lost = if piece.color == position.turn() {
+            let loss = if piece.color == position.turn() {
                 self.score - without
             } else {
                 without - self.score
             };
-            PieceWorth {
+            PieceContribution {
                 square: square.to_string(),
                 piece: piece.char(),
-                worth: lost,
+                worth: loss,
             }
         });
-        self.network = Some(NetworkView {
+        self.network = Some(NetworkExplanation {
             file: network.file.clone(),
             terms_white,
             pieces: worth.collect(),
@@ -275,7 +275,7 @@ fn diagram(position: &Position) -> String {
     text
 }
 
-/// A worth in pawns; a dot where there is nothing.
+/// A value in pawns; a dot for zero.
 fn pawns(centipawns: f64) -> String {
     if centipawns == 0.0 {
         "·".to_owned()
@@ -305,20 +305,27 @@ impl fmt::Display for Explanation {
     }
 }
 
-impl NetworkView {
+impl NetworkExplanation {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms = f64::from(self.terms_white) / 100.0;
-        writeln!(f, "Terms       {terms:+.2} for White, if they judged")?;
-        writeln!(f, "\nThe network {} judges. Without", self.file)?;
+        writeln!(
+            f,
+            "Terms       {terms:+.2} for White (not used: a network evaluates)"
+        )?;
+        writeln!(
+            f,
+            "\nNetwork {}: loss of each side's score when a piece is removed",
+            self.file
+        )?;
         for row in self.pieces.chunks(6) {
-            let cell = |one: &PieceWorth| {
+            let cell = |one: &PieceContribution| {
                 let worth = f64::from(one.worth) / 100.0;
                 format!("{}{} {worth:>+6.2}", one.piece, one.square)
             };
             let cells: Vec<_> = row.iter().map(cell).collect();
             writeln!(f, "  {}", cells.join("   "))?;
         }
-        writeln!(f, "its side would have so much less.")
+        Ok(())
     }
 }
 
@@ -356,7 +363,7 @@ impl Explanation {
         writeln!(f, "Midgame     {:>7}", pawns(self.midgame))?;
         writeln!(f, "Endgame     {:>7}", pawns(self.endgame))?;
         if self.complexity != 0.0 {
-            let note = "away from a draw when positive, never across it";
+            let note = "positive: away from a draw; never changes the sign of the endgame score";
             writeln!(f, "Complexity  {:>7}  {note}", pawns(self.complexity))?;
         }
         writeln!(
@@ -367,7 +374,7 @@ impl Explanation {
         let draw = if self.scale == 0 {
             "  a known draw"
         } else {
-            "  how much of the endgame counts"
+            "  share of the endgame score that counts"
         };
         writeln!(f, "Scale       {:>3}/{}{draw}", self.scale, self.scale_of)?;
         if let Some(network) = &self.network {

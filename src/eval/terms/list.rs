@@ -1,18 +1,18 @@
-//! The list: every term of the evaluation, declared once.
+//! The list of terms: each term of the evaluation is declared here, once.
 //!
-//! A line gives a term its name in weights files, its length when it is a table, the bounds its
-//! value must keep, the family that reports it and, in the doc comment, its meaning as `finch
-//! weights list` and `finch eval` print it. From the list follow the flat order of all weights
-//! (the gene vector), the accessors in [`term`] and the table [`TERMS`].
+//! A line declares the term's name in weights files, its length if it is a table, the bounds of
+//! its values, its family and, in the doc comment, its meaning, which `finch weights list` and
+//! `finch eval` print. The list generates the order of all weights (the genome), the accessors
+//! in [`term`] and the table [`TERMS`].
 //!
-//! Tables of squares hold 64 values written as a diagram seen from the piece's own side: the
-//! first row is the eighth rank, and the own king is thought to stand on the right half (the
-//! board is mirrored when it does not). The king's own table therefore needs only the files e
-//! to h. Tables by rank hold eight values, the first rank first.
+//! Piece-square tables hold 64 values, written as a diagram from the piece's own side: the first
+//! row is the eighth rank. They assume the own king on the files e to h; the board is mirrored
+//! when it is not, so the king's own table has only these files. Tables by rank hold eight
+//! values, the first rank first.
 
 use std::mem::offset_of;
 
-/// Place of one weight in the flat vector.
+/// Index of one weight in the weight vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term(pub(crate) u16);
 
@@ -22,13 +22,13 @@ impl Term {
         self.0 as usize
     }
 
-    /// The term with this place, if the list is that long.
+    /// The term with this index, if there is one.
     #[inline]
     pub fn from_index(index: usize) -> Option<Term> {
         (index < WEIGHT_COUNT).then_some(Term(index as u16))
     }
 
-    /// The line of the list this weight belongs to.
+    /// The declaration that this weight belongs to.
     pub fn info(self) -> &'static TermInfo {
         let line = TERMS.partition_point(|info| info.offset + info.length <= self.index());
         &TERMS[line]
@@ -44,19 +44,19 @@ impl Term {
     }
 }
 
-/// What the list says about one term.
+/// The declaration of one term.
 #[derive(Debug)]
 pub struct TermInfo {
     pub name: &'static str,
     pub family: Family,
-    /// The doc comment, one line.
+    /// The doc comment of the declaration, one line.
     pub meaning: &'static str,
-    /// Bounds of each value, in centipawns, both ends included.
+    /// Inclusive bounds of each value, in units of score.
     pub low: i32,
     pub high: i32,
-    /// Place of the first value in the flat vector.
+    /// Index of the first value in the weight vector.
     pub offset: usize,
-    /// How many values: 1, or the length of a table.
+    /// The number of values: 1, or the length of a table.
     pub length: usize,
 }
 
@@ -97,7 +97,7 @@ macro_rules! terms {
             )+
         }
     )+) => {
-        /// Terms that are reported by one file and skipped together when all weigh nothing.
+        /// Terms that are reported by one file, and skipped together when all their weights are zero.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Family {
             $( $(#[doc = $family_doc])+ $family, )+
@@ -111,20 +111,20 @@ macro_rules! terms {
                 match self { $(Family::$family => $key),+ }
             }
 
-            /// What the family is about, one line.
+            /// The meaning of the family, one line.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Family::$family => concat!($($family_doc),+)),+ }
             }
         }
 
-        /// The order of all weights: one byte here stands for one weight, so that a field's
-        /// offset is the term's place in the flat vector.
+        /// The layout of the weight vector. One byte here stands for one weight, so a field's
+        /// offset is the term's index.
         #[repr(C)]
         struct Layout {
             $($( $name: [u8; terms!(@length $($length)?)], )+)+
         }
 
-        /// How many weights there are.
+        /// The number of weights.
         pub const WEIGHT_COUNT: usize = size_of::<Layout>();
 
         pub static TERMS: &[TermInfo] = &[
@@ -148,7 +148,7 @@ macro_rules! terms {
 }
 
 terms! {
-    /// What is on the board.
+    /// Material on the board.
     Material "material" {
         /// A pawn.
         pawn in 0..=400;
@@ -162,23 +162,23 @@ terms! {
         queen in 0..=2400;
         /// Two bishops cover both colours of squares.
         bishop_pair in -100..=200;
-        /// A second knight repeats what the first does.
+        /// Two knights: the second adds less than the first.
         knight_pair in -100..=100;
-        /// A second rook repeats what the first does.
+        /// Two rooks: the second adds less than the first.
         rook_pair in -100..=100;
-        /// A knight, by the number of own pawns: it likes closed positions.
+        /// A knight, by the number of own pawns: knights are better in closed positions.
         knight_with_pawns[9] in -100..=100;
         /// A bishop, by the number of own pawns.
         bishop_with_pawns[9] in -100..=100;
-        /// A rook, by the number of own pawns: it likes open positions.
+        /// A rook, by the number of own pawns: rooks are better in open positions.
         rook_with_pawns[9] in -100..=100;
-        /// A queen, by the number of enemy minor pieces and rooks that work against it.
+        /// A queen, by the number of enemy minor pieces and rooks.
         queen_against_pieces[9] in -150..=150;
-        /// The right to move.
+        /// Tempo: being the side to move.
         tempo in -50..=100;
     }
 
-    /// Where the pieces stand.
+    /// Piece-square tables.
     Squares "squares" {
         /// A pawn, by square.
         pawn_square[64] in -300..=400;
@@ -194,85 +194,85 @@ terms! {
         king_square[32] in -400..=400;
     }
 
-    /// How the pawns stand together.
+    /// Pawn structure.
     Pawns "pawns" {
-        /// A pawn with no own pawn on a neighbouring file.
+        /// An isolated pawn: no own pawn on an adjacent file.
         pawn_isolated in -150..=100;
-        /// An isolated pawn that no enemy pawn on its file shields from rooks.
+        /// An isolated pawn with no enemy pawn in front of it on its file.
         pawn_isolated_unopposed in -150..=100;
-        /// A pawn with an own pawn ahead of it on its file.
+        /// A doubled pawn: an own pawn is in front of it on its file.
         pawn_doubled in -150..=100;
-        /// A doubled pawn close behind the other, with no pawn to support it.
+        /// A doubled pawn directly behind the other and not defended by a pawn.
         pawn_doubled_close in -150..=100;
-        /// A doubled pawn that is isolated too.
+        /// A doubled pawn that is also isolated.
         pawn_doubled_isolated in -150..=100;
-        /// A pawn whose next square is guarded by an enemy pawn and can never be guarded by an own one.
+        /// A backward pawn: an enemy pawn attacks its stop square, and no own pawn can ever defend it.
         pawn_backward in -150..=100;
-        /// A backward pawn that no enemy pawn on its file shields from rooks.
+        /// A backward pawn with no enemy pawn in front of it on its file.
         pawn_backward_unopposed in -150..=100;
-        /// A pawn with an own pawn beside it, by rank.
+        /// A phalanx pawn: an own pawn is beside it, by rank.
         pawn_phalanx[8] in -150..=250;
-        /// A pawn guarded by an own pawn, by rank.
+        /// A pawn defended by an own pawn, by rank.
         pawn_supported[8] in -150..=250;
-        /// A connected pawn that no enemy pawn opposes on its file, by rank.
+        /// A phalanx or defended pawn with no enemy pawn in front of it on its file, by rank.
         pawn_connected_unopposed[8] in -150..=250;
-        /// A pawn stopped by an enemy pawn in front of it, by rank.
+        /// A pawn blocked by an enemy pawn, by rank.
         pawn_blocked[8] in -150..=150;
-        /// A group of pawns on neighbouring files, divided from the others.
+        /// A pawn island: pawns on adjacent files, separated from the other pawns.
         pawn_islands in -100..=100;
-        /// A pawn with a free file and enough helpers to become passed, by rank.
+        /// A candidate passed pawn, by rank.
         pawn_candidate[8] in -100..=250;
-        /// A pawn that attacks an enemy pawn, by rank.
+        /// A lever: a pawn that attacks an enemy pawn, by rank.
         pawn_lever[8] in -100..=150;
-        /// An unsupported pawn attacked by two enemy pawns.
+        /// A pawn attacked by two enemy pawns and not defended by a pawn.
         pawn_weak_lever in -150..=100;
         /// No own pawns at all.
         pawns_none in -300..=100;
     }
 
-    /// What the pieces do from where they stand.
+    /// Piece activity.
     Pieces "pieces" {
-        /// Knight activity, by squares it attacks in the safe area.
+        /// Knight mobility, by attacked squares of the mobility area.
         knight_mobility[9] in -250..=250;
-        /// Bishop activity, by squares it attacks in the safe area, looking through queens.
+        /// Bishop mobility, by attacked squares of the mobility area; queens are transparent.
         bishop_mobility[14] in -250..=250;
-        /// Rook activity, by squares it attacks in the safe area, looking through rooks and queens.
+        /// Rook mobility, by attacked squares of the mobility area; own rooks and all queens are transparent.
         rook_mobility[15] in -250..=250;
-        /// Queen activity, by squares it attacks in the safe area.
+        /// Queen mobility, by attacked squares of the mobility area.
         queen_mobility[28] in -250..=250;
-        /// A knight on an outpost: a square of the enemy half no enemy pawn can attack, guarded by an own pawn.
+        /// A knight on an outpost: a square of ranks 4 to 6 that no enemy pawn can ever attack and an own pawn defends.
         knight_outpost in -100..=200;
-        /// A knight that can jump to a free outpost.
+        /// A knight that can move to an outpost.
         knight_outpost_reach in -100..=150;
-        /// A knight on a square of the enemy half no enemy pawn can attack, without a pawn's support.
+        /// A knight in a hole: a square of ranks 4 to 6 that no enemy pawn can ever attack, not defended by a pawn.
         knight_hole in -100..=150;
         /// A bishop on an outpost.
         bishop_outpost in -100..=200;
-        /// A bishop that can move to a free outpost.
+        /// A bishop that can move to an outpost.
         bishop_outpost_reach in -100..=150;
-        /// A bishop whose diagonal takes in two squares of the centre.
+        /// A bishop on a long diagonal that attacks two centre squares.
         bishop_long_diagonal in -100..=150;
-        /// A bad bishop: own pawns on squares of the bishop's colour.
+        /// A bad bishop: own pawns on squares of its colour.
         bishop_bad in -60..=60;
-        /// A bad bishop: own pawns on its colour that an enemy pawn stops on the central files.
+        /// A bad bishop: blocked own pawns on squares of its colour, files c to f.
         bishop_bad_blocked in -60..=60;
-        /// Enemy pawns on the bishop's diagonals, seen through everything.
+        /// Enemy pawns on the bishop's diagonals, with or without blockers.
         bishop_xray_pawns in -60..=60;
-        /// A bishop that has left its first rank and has no safe square.
+        /// A trapped bishop: off its first rank with no mobility.
         bishop_trapped in -250..=100;
-        /// A knight or bishop right behind a pawn of either side.
+        /// A knight or bishop directly behind a pawn of either side.
         minor_behind_pawn in -60..=100;
         /// A knight, by its distance from its own king.
         knight_king_distance[8] in -100..=100;
         /// A bishop, by its distance from its own king.
         bishop_king_distance[8] in -100..=100;
-        /// A rook on a file without pawns.
+        /// A rook on an open file.
         rook_open_file in -100..=200;
-        /// A rook on a file with enemy pawns only.
+        /// A rook on a half-open file: enemy pawns only.
         rook_half_open_file in -100..=200;
-        /// A rook on a file with pawns of both sides, behind an own pawn.
+        /// A rook on a closed file, behind an own pawn.
         rook_closed_behind in -100..=100;
-        /// A rook on a file with pawns of both sides, ahead of its own pawns.
+        /// A rook on a closed file, in front of its own pawns.
         rook_closed_ahead in -100..=100;
         /// A rook on a file with own pawns only.
         rook_own_file in -100..=100;
@@ -280,7 +280,7 @@ terms! {
         rook_on_seventh in -100..=150;
         /// A rook on the seventh rank that cuts off the king on the eighth or attacks pawns.
         rook_on_seventh_active in -100..=150;
-        /// A rook that another own rook guards.
+        /// A rook defended by another rook.
         rook_connected in -100..=100;
         /// A rook behind an own passed pawn.
         rook_behind_passer in -100..=150;
@@ -288,261 +288,261 @@ terms! {
         rook_behind_enemy_passer in -100..=150;
         /// A rook on the file of an enemy queen.
         rook_on_queen_file in -100..=100;
-        /// A rook shut in by its king, which cannot castle.
+        /// A rook trapped by its king, without castling rights.
         rook_trapped in -250..=100;
-        /// A rook shut in by its king, which can still castle.
+        /// A rook trapped by its king, with castling rights.
         rook_boxed in -150..=100;
-        /// A queen with an enemy bishop or rook on its line, one piece between them.
+        /// A queen attacked by an enemy bishop or rook through exactly one blocker.
         queen_exposed in -150..=100;
-        /// A queen in the enemy half, where no enemy pawn can attack it.
+        /// A queen in the enemy half on a square that no enemy pawn can ever attack.
         queen_infiltrated in -100..=150;
-        /// A queen that has left home, by own minor pieces still at home.
+        /// Early queen development: for a queen beyond the second rank, the own minor pieces on the first rank.
         queen_early in -60..=60;
     }
 
-    /// How safe the king is.
+    /// King safety.
     King "king" {
-        /// Index of all dangers together: see `king.rs` for its units.
+        /// King danger, by its index: see `king.rs` for the units.
         king_danger[64] in -1500..=100;
-        /// A file at the king, by distance from the edge and rank of the own pawn nearest to him (0: none).
+        /// Pawn shelter of a file at the king, by distance of the file from the edge and rank of the nearest own pawn (0: none).
         king_shelter[32] in -200..=200;
-        /// The same for the nearest enemy pawn, when no own pawn stops it.
+        /// Pawn storm of a file at the king, by distance of the file from the edge and rank of the nearest enemy pawn (0: none).
         king_storm[32] in -200..=200;
-        /// The same for the nearest enemy pawn, when an own pawn stands right before it.
+        /// Blocked pawn storm: the same when an own pawn blocks the enemy pawn.
         king_storm_blocked[32] in -200..=200;
-        /// The king's file has no pawns.
+        /// The king is on an open file.
         king_open_file in -200..=100;
-        /// The king's file has no own pawn.
+        /// The king is on a file without own pawns.
         king_half_open_file in -200..=100;
-        /// A neighbouring file has no own pawn.
+        /// A file adjacent to the king's has no own pawns.
         king_half_open_neighbour in -150..=100;
-        /// Enemy knights that attack the king's ring.
+        /// Enemy knights that attack the king ring.
         king_attacked_by_knight in -100..=100;
-        /// Enemy bishops that attack the king's ring.
+        /// Enemy bishops that attack the king ring.
         king_attacked_by_bishop in -100..=100;
-        /// Enemy rooks that attack the king's ring.
+        /// Enemy rooks that attack the king ring.
         king_attacked_by_rook in -100..=100;
-        /// Enemy queens that attack the king's ring.
+        /// Enemy queens that attack the king ring.
         king_attacked_by_queen in -100..=100;
-        /// Attacks on the squares next to the king, counted with each attacker.
+        /// Attacks on squares adjacent to the king, summed over the attackers.
         king_ring_attacks in -64..=64;
-        /// Squares of the ring that the enemy attacks and only king or queen guards.
+        /// Squares of the king ring that the enemy attacks and at most the king or a queen defends.
         king_weak_squares in -100..=100;
-        /// Squares from which an enemy knight could safely check.
+        /// Squares of safe checks by an enemy knight.
         king_safe_knight_check in -150..=100;
-        /// Squares from which an enemy bishop could safely check.
+        /// Squares of safe checks by an enemy bishop.
         king_safe_bishop_check in -150..=100;
-        /// Squares from which an enemy rook could safely check.
+        /// Squares of safe checks by an enemy rook.
         king_safe_rook_check in -150..=100;
-        /// Squares from which an enemy queen could safely check.
+        /// Squares of safe checks by an enemy queen.
         king_safe_queen_check in -150..=100;
-        /// Squares from which an enemy piece could check but be taken.
+        /// Squares of unsafe checks by enemy knights, bishops and rooks.
         king_unsafe_checks in -60..=60;
-        /// Own pieces that alone stand between the king and an enemy slider.
+        /// Own pinned pieces.
         king_pinned_pieces in -100..=100;
-        /// Squares of the king's part of the board that the enemy attacks.
+        /// Squares of the king flank that the enemy attacks; twice attacked squares count twice.
         king_flank_attacks in -40..=40;
-        /// Squares of the king's part of the board that the own side guards.
+        /// Squares of the king flank that the own side attacks.
         king_flank_defence in -40..=40;
-        /// No pawns of either side in the king's part of the board.
+        /// No pawns of either side on the king flank.
         king_flank_pawnless in -200..=100;
-        /// A knight beside the king guards him.
+        /// An own knight defends squares adjacent to the king.
         king_knight_defender in -60..=100;
-        /// Distance from the king to the nearest own pawn.
+        /// The king, by distance to the nearest own pawn.
         king_pawn_distance[8] in -150..=100;
-        /// Squares the king can safely go to.
+        /// King mobility, by squares it can safely move to.
         king_mobility[9] in -150..=150;
-        /// The right to castle on the king's side.
+        /// The right to castle king side.
         castling_king_side in -100..=150;
-        /// The right to castle on the queen's side.
+        /// The right to castle queen side.
         castling_queen_side in -100..=150;
     }
 
-    /// What is attacked and poorly guarded.
+    /// Threats: attacks on undefended and weakly defended pieces.
     Threats "threats" {
         /// A safe pawn attacks a knight, bishop, rook or queen.
         threat_by_pawn[4] in -100..=300;
-        /// A safe pawn could advance and attack a knight, bishop, rook or queen.
+        /// A safe pawn push would attack a knight, bishop, rook or queen.
         threat_by_push[4] in -100..=200;
-        /// A knight or bishop attacks a poorly guarded pawn, knight, bishop, rook or queen.
+        /// A knight or bishop attacks a weakly defended pawn, knight, bishop, rook or queen.
         threat_by_minor[5] in -100..=250;
-        /// A rook attacks a poorly guarded pawn, knight, bishop, rook or queen.
+        /// A rook attacks a weakly defended pawn, knight, bishop, rook or queen.
         threat_by_rook[5] in -100..=250;
-        /// The king attacks a poorly guarded piece or pawn.
+        /// The king attacks a weakly defended piece or pawn.
         threat_by_king in -100..=200;
-        /// A queen attacks a poorly guarded piece.
+        /// A queen attacks a weakly defended piece.
         threat_by_queen in -100..=100;
-        /// A knight or bishop attacks a guarded rook or queen.
+        /// A knight or bishop attacks a well defended rook or queen.
         threat_minor_on_major in -100..=200;
-        /// An attacked piece or pawn that nothing guards, or that is attacked twice.
+        /// A hanging piece or pawn: attacked and undefended, or a weakly defended piece attacked twice.
         threat_hanging in -100..=250;
-        /// An attacked piece that only the queen guards.
+        /// An attacked piece that only the queen defends.
         threat_guarded_by_queen in -100..=150;
-        /// A square both sides attack, which the enemy does not firmly hold.
+        /// A restricted square: attacked by both sides and not strongly protected by the enemy.
         threat_restricted in -40..=60;
-        /// A safe square from which a knight would attack the only enemy queen.
+        /// A safe square from which a knight could attack the only enemy queen.
         threat_knight_on_queen in -60..=100;
-        /// A safe square from which a bishop or rook would attack the only enemy queen.
+        /// A safe square from which a bishop or rook could attack the only enemy queen.
         threat_slider_on_queen in -60..=100;
-        /// An unguarded minor piece, attacked or not.
+        /// An undefended own minor piece, attacked or not.
         loose_minor in -60..=60;
-        /// A pawn of our own that nothing guards.
+        /// An undefended own pawn.
         loose_pawn in -60..=60;
     }
 
-    /// Pawns that no enemy pawn can stop.
+    /// Passed pawns.
     Passed "passed" {
         /// A passed pawn, by rank.
         passed_rank[8] in -100..=600;
         /// A passed pawn, by distance of its file from the edge.
         passed_file[4] in -100..=100;
-        /// An advanced passed pawn, by the own king's distance from the square before it.
+        /// An advanced passed pawn, by the own king's distance from its stop square.
         passed_own_king[8] in -60..=60;
-        /// An advanced passed pawn, by the enemy king's distance from the square before it.
+        /// An advanced passed pawn, by the enemy king's distance from its stop square.
         passed_enemy_king[8] in -60..=100;
-        /// An enemy piece stands before the pawn, by rank.
+        /// An enemy piece blockades the passed pawn, by rank.
         passed_blockaded[8] in -250..=100;
-        /// The next square is empty and safe, by rank.
+        /// The stop square is empty and not attacked, by rank.
         passed_safe_step[8] in -100..=250;
-        /// The next square is guarded by its own side, by rank.
+        /// The stop square is empty and defended, by rank.
         passed_guarded_step[8] in -100..=250;
-        /// The whole way to promotion is empty and the enemy attacks none of it, by rank.
+        /// The path to promotion is empty and not attacked, by rank.
         passed_safe_path[8] in -100..=400;
-        /// The whole way to promotion is empty, by rank.
+        /// The path to promotion is empty, by rank.
         passed_free_path[8] in -100..=250;
-        /// A pawn guards the passed pawn or stands beside it, by rank.
+        /// A connected passed pawn: an own pawn defends it or is beside it, by rank.
         passed_connected[8] in -100..=300;
-        /// A rook or queen behind it supports the pawn, by rank.
+        /// A rook or queen supports the passed pawn from behind, by rank.
         passed_rook_support[8] in -100..=250;
-        /// The enemy has only king and pawns, and the king cannot catch the pawn.
+        /// An unstoppable passed pawn: the enemy has only king and pawns, and the king cannot catch the pawn.
         passed_unstoppable in -100..=900;
-        /// The farthest passed pawn outside all other pawns.
+        /// An outside passed pawn.
         passed_outside in -100..=150;
     }
 
-    /// Room behind and around the pawns.
+    /// Space.
     Space "space" {
-        /// Central squares on the own side that no enemy pawn attacks, by own minors_and_majors' number.
+        /// Squares of files c to f, ranks 2 to 4, without own pawns and not attacked by enemy pawns, by the number of own minor and major pieces.
         space_safe[8] in -30..=60;
-        /// Such squares behind an own pawn that no enemy piece attacks, by own minors_and_majors' number.
+        /// Those of them behind an own pawn and not attacked at all, by the number of own minor and major pieces.
         space_behind_pawns[8] in -30..=60;
-        /// Attacks on the four squares of the centre.
+        /// Attacks on the four centre squares; twice attacked squares count twice.
         space_centre_attacks in -40..=60;
-        /// Pawns on the four squares of the centre.
+        /// Pawns on the four centre squares.
         space_centre_pawns in -60..=100;
     }
 
-    /// How hard the position is to draw: these move an endgame advantage away from zero or toward it.
+    /// Complexity: how hard the position is to draw. Moves the endgame score away from zero or toward it.
     Initiative "initiative" {
-        /// Always.
+        /// In every position.
         complexity_base in -300..=300;
         /// A pawn of either side.
         complexity_pawns in -50..=50;
         /// A passed pawn of either side.
         complexity_passed in -50..=100;
-        /// How much farther the kings are apart in files than in ranks.
+        /// Outflanking: file distance minus rank distance of the kings.
         complexity_outflanking in -50..=50;
         /// Pawns on both wings.
         complexity_both_wings in -100..=200;
         /// A king in the enemy half.
         complexity_infiltration in -100..=200;
-        /// Nothing but kings and pawns.
+        /// Only kings and pawns are left.
         complexity_pawn_ending in -100..=300;
-        /// Too little going on: kings not outflanking, pawns on one wing.
+        /// Almost drawn: negative outflanking and pawns on one wing only.
         complexity_still in -200..=100;
     }
 
-    /// What is known of endings: how a won one is won and a drawn one held. Without it no ending is scaled.
+    /// Endgame knowledge: known wins. If all its weights are zero, drawish endgames are not scaled either.
     Endgame "endgame" {
-        /// An ending known to be won.
+        /// A known win: a bare king against mating material.
         known_win in 0..=2000;
-        /// In such an ending, by the losing king's distance from the centre.
+        /// In a known win, by the losing king's distance from the edge.
         win_edge_distance[4] in -400..=400;
-        /// Bishop and knight against king, by the losing king's distance from a corner of the bishop's colour.
+        /// Bishop and knight against king, by the losing king's Manhattan distance from a corner of the bishop's colour.
         win_corner_distance[8] in -800..=800;
-        /// In such an ending, by the distance between the kings.
+        /// In a known win, by the distance between the kings.
         win_king_distance[8] in -400..=400;
-        /// King and pawn against king, won: by the pawn's rank.
+        /// A won king and pawn against king, by the pawn's rank.
         win_pawn_rank[8] in 0..=900;
     }
 
-    /// What pieces have to do with each other and with the kings: for learning from very many positions.
+    /// Piece-piece and piece-king relations: many small weights for training on very many positions.
     Patterns "patterns" {
-        /// Enemy pieces attacked by the side to move: six attackers, pawn to king, by six targets that nothing guards and six that something guards.
+        /// Enemy pieces attacked by the side to move: six attackers, pawn to king, by six undefended and six defended targets.
         attack_to_move[72] in -200..=200;
         /// Enemy pieces attacked by the side that has just moved, in the same order.
         attack_waiting[72] in -200..=200;
-        /// Own pieces guarded: six guards, pawn to king, by six kinds of pieces.
+        /// Own pieces defended: six defenders, pawn to king, by six defended roles.
         guard[36] in -200..=200;
-        /// Enemy pieces seen through one piece between: bishop, rook and queen by six targets.
+        /// X-ray attacks through one blocker: bishop, rook and queen by six targets.
         look_through[18] in -200..=200;
-        /// Squares within two of the enemy king that a piece attacks: six attackers, by five ranks from behind him to ahead and three distances in files.
+        /// Attacked squares within two of the enemy king: six attackers, by five ranks from behind the king to ahead and three file distances.
         zone_attack[90] in -100..=100;
-        /// Squares within two of the own king that a piece guards, in the same order.
+        /// Defended squares within two of the own king, in the same order.
         zone_guard[90] in -100..=100;
-        /// Two pawns on neighbouring files: seven pairs of files, by the six ranks of one and of the other.
+        /// Two own pawns on adjacent files: seven pairs of files, by six ranks of each.
         pawn_neighbours[252] in -100..=100;
-        /// A pawn and an enemy pawn on its file or a neighbouring one: eight files, by the enemy's file to the left, the same or to the right, by six ranks of each.
+        /// A pawn and an enemy pawn on the same or an adjacent file: eight files, by the enemy's file (left, same, right), by six ranks of each.
         pawn_encounter[864] in -100..=100;
         /// Squares attacked, as a diagram.
         control_square[64] in -100..=100;
         /// Squares attacked twice, as a diagram.
         control_square_twice[64] in -100..=100;
-        /// A pawn, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        /// A pawn, by its square relative to the own king: fifteen ranks, seven behind to seven ahead, by eight file distances.
         pawn_from_own_king[120] in -200..=200;
-        /// A pawn, by its place as seen from the enemy king.
+        /// A pawn, by its square relative to the enemy king, in the same order.
         pawn_from_enemy_king[120] in -200..=200;
-        /// A knight, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        /// A knight, by its square relative to the own king: fifteen ranks, seven behind to seven ahead, by eight file distances.
         knight_from_own_king[120] in -200..=200;
-        /// A knight, by its place as seen from the enemy king.
+        /// A knight, by its square relative to the enemy king, in the same order.
         knight_from_enemy_king[120] in -200..=200;
-        /// A bishop, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        /// A bishop, by its square relative to the own king: fifteen ranks, seven behind to seven ahead, by eight file distances.
         bishop_from_own_king[120] in -200..=200;
-        /// A bishop, by its place as seen from the enemy king.
+        /// A bishop, by its square relative to the enemy king, in the same order.
         bishop_from_enemy_king[120] in -200..=200;
-        /// A rook, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        /// A rook, by its square relative to the own king: fifteen ranks, seven behind to seven ahead, by eight file distances.
         rook_from_own_king[120] in -200..=200;
-        /// A rook, by its place as seen from the enemy king.
+        /// A rook, by its square relative to the enemy king, in the same order.
         rook_from_enemy_king[120] in -200..=200;
-        /// A queen, by its place as seen from the own king: fifteen ranks, seven behind to seven ahead, by eight distances in files.
+        /// A queen, by its square relative to the own king: fifteen ranks, seven behind to seven ahead, by eight file distances.
         queen_from_own_king[120] in -200..=200;
-        /// A queen, by its place as seen from the enemy king.
+        /// A queen, by its square relative to the enemy king, in the same order.
         queen_from_enemy_king[120] in -200..=200;
     }
 
-    /// Features of the papers that no modern term covers.
+    /// Features of the papers that no other term covers.
     Papers "papers" {
-        /// Legal moves, as if it were the side's turn (the mobility of kendall-2001, nasreddine-2006, vazquez-2011).
+        /// Legal moves if the side were to move (the mobility of kendall-2001, nasreddine-2006, vazquez-2011).
         legal_moves in -50..=1200;
         /// Pawns on c4 c5 d4 d5 e4 e5 f4 f5 (vazquez-2013; its text prints f6 for f5).
         pawn_central in -100..=150;
-        /// Knights guarded by an own pawn (vazquez-2013).
+        /// Knights defended by an own pawn (vazquez-2013).
         knight_supported in -100..=150;
-        /// Knights that no enemy pawn can ever drive away, on any rank (vazquez-2013, operations base).
+        /// Knights that no enemy pawn can ever attack, on any rank (vazquez-2013, operations base).
         knight_base in -100..=150;
         /// A knight, by its distance from the edge (vazquez-2013, periphery 0 to 3; as a multiple of it david-tabibi-2011).
         knight_ring[4] in -100..=200;
-        /// Moves of the knights, onto any square that holds no own piece (vazquez-2013).
+        /// Pseudo-legal moves of the knights (vazquez-2013).
         knight_moves in -50..=150;
-        /// Moves of the bishops (vazquez-2013, david-tabibi-2011).
+        /// Pseudo-legal moves of the bishops (vazquez-2013, david-tabibi-2011).
         bishop_moves in -50..=150;
-        /// Moves of the rooks (vazquez-2013, david-tabibi-2011).
+        /// Pseudo-legal moves of the rooks (vazquez-2013, david-tabibi-2011).
         rook_moves in -50..=150;
-        /// Moves of the queens (vazquez-2013, david-tabibi-2011).
+        /// Pseudo-legal moves of the queens (vazquez-2013, david-tabibi-2011).
         queen_moves in -50..=150;
-        /// Legal moves of the king, castling apart (vazquez-2013).
+        /// Legal moves of the king without castling (vazquez-2013).
         king_moves in -50..=150;
-        /// Material, in pawns, of enemy pieces that bear on the own king's square or the squares around it (vazquez-2013; its bounds -100..0 make it a danger to the king's owner).
+        /// Material, in pawns, of enemy pieces that attack the own king's square or the squares around it (vazquez-2013; its bounds -100..0 make it a penalty).
         king_attacking_material in -150..=50;
-        /// Material, in pawns, of own pieces that bear on the own king's square or the squares around it (vazquez-2013).
+        /// Material, in pawns, of own pieces that attack the own king's square or the squares around it (vazquez-2013).
         king_defending_material in -50..=150;
-        /// The king has castled: he stands on the first rank toward a wing, no own rook outside him (vazquez-2013).
+        /// The king has castled: it is on the first rank and on a wing, with no own rook on its outer side (vazquez-2013).
         king_castled in -100..=150;
-        /// Own pawns on squares next to the king (vazquez-2013).
+        /// Own pawns adjacent to the king (vazquez-2013).
         king_pawns in -50..=150;
-        /// Own pawns ahead of a bishop that end one of its diagonals (vazquez-2013).
+        /// Own pawns in front of a bishop that block its diagonals (vazquez-2013).
         bishop_ahead in -150..=150;
-        /// Moves of the pawns ahead of a bishop that end one of its diagonals (vazquez-2013).
+        /// Moves of own pawns in front of a bishop that block its diagonals (vazquez-2013).
         bishop_pawns_mobility in -50..=150;
         /// Ranks gained by pawns of the files a, b, g, h that are not passed (david-tabibi-2011, PAWN_ADVANCE_A, which the paper does not define).
         pawn_advance_wing in -64..=64;
@@ -552,25 +552,25 @@ terms! {
         passed_advance in -64..=64;
         /// Distance of the enemy king from each passed pawn (david-tabibi-2011).
         passed_enemy_king_steps in -64..=64;
-        /// Squares of the files c to f, third and fourth rank, that no own pawn can ever guard (david-tabibi-2011).
+        /// Squares of the files c to f, third and fourth rank, that no own pawn can ever defend (david-tabibi-2011).
         weak_squares in -64..=64;
-        /// An outposted knight (pawn-guarded, not to be driven away), by its distance from the edge (david-tabibi-2011, KNIGHT_OUTPOST_MULT).
+        /// A knight on an outpost (defended by a pawn, and no enemy pawn can ever attack it), times its distance from the edge (david-tabibi-2011, KNIGHT_OUTPOST_MULT).
         knight_outpost_ring in -64..=64;
-        /// Rooks on the enemy king's file, no own pawn ahead of them (david-tabibi-2011).
+        /// Rooks on the enemy king's file without an own pawn in front (david-tabibi-2011).
         rook_on_king_file in -64..=64;
-        /// Rooks on a central file next to the enemy king's, no own pawn ahead of them (david-tabibi-2011, ..ADJ_FILE).
+        /// Rooks on a central file adjacent to the enemy king's without an own pawn in front (david-tabibi-2011, ..ADJ_FILE).
         rook_by_king_file in -64..=64;
-        /// Rooks on a file a, b, g or h next to the enemy king's, no own pawn ahead of them (david-tabibi-2011, ..ADJ_FILE_ABGH).
+        /// Rooks on a file a, b, g or h adjacent to the enemy king's without an own pawn in front (david-tabibi-2011, ..ADJ_FILE_ABGH).
         rook_by_king_wing_file in -64..=64;
         /// Isolated or backward enemy pawns attacked by a rook along a file without own pawns (david-tabibi-2011).
         rook_attacks_weak_pawn in -64..=64;
         /// Distance of each rook's file from the edge (david-tabibi-2011, ROOK_COLUMN_MULT).
         rook_file_centrality in -64..=64;
-        /// Pawns one step advanced on the king's file or next to it (david-tabibi-2011).
+        /// Pawns on the third rank on the king's file or adjacent to it (david-tabibi-2011).
         king_pawn_advanced in -64..=64;
         /// The king's file has no enemy pawn (david-tabibi-2011).
         king_no_enemy_pawn in -64..=64;
-        /// A file next to the king's has no enemy pawn (david-tabibi-2011).
+        /// A file adjacent to the king's has no enemy pawn (david-tabibi-2011).
         king_no_enemy_pawn_neighbour in -64..=64;
     }
 }

@@ -1,4 +1,14 @@
-//! The hand-written evaluation: a list of terms, and one file per family that reports them.
+//! The hand-crafted evaluation (HCE): a list of terms, and one file per family that reports them.
+//!
+//! - `list.rs` declares all terms; `sink.rs` has the sinks and the tapered score
+//! - one file per family reports its terms: `material`, `squares`, `pawns`, `pieces`, `king`,
+//!   `threats`, `passed`, `space`, `initiative`, `endgame`, `patterns`, `papers`
+//! - `board.rs`, `attacks.rs` and `geometry.rs` have the bitboards that families share
+//! - `cache.rs` has the pawn and material caches, `kpk.rs` the KPK bitbase, `moves.rs` the legal
+//!   move counts of the papers
+//! - `explain.rs` takes a score apart for display
+//!
+//! This file calls the families in turn.
 
 mod attacks;
 pub(super) mod board;
@@ -30,6 +40,7 @@ use sink::{Sink, Taper};
 
 pub use list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 
+/// Reports all terms of a position, without caches.
 #[inline(always)]
 pub(super) fn report_all(position: &Position, sink: &mut impl Sink) -> Taper {
     let pieces = Pieces::of(position);
@@ -39,7 +50,7 @@ pub(super) fn report_all(position: &Position, sink: &mut impl Sink) -> Taper {
     report(position, &pieces, &pawns, material::phase(&pieces), sink)
 }
 
-/// What the number of pieces of each kind decides: a cache may know it already.
+/// Reports everything that depends on material alone, and is cached by the material key.
 #[inline(always)]
 fn report_material(pieces: &Pieces, sink: &mut impl Sink) {
     if sink.wants(Family::Material) {
@@ -48,7 +59,7 @@ fn report_material(pieces: &Pieces, sink: &mut impl Sink) {
     }
 }
 
-/// What pawns and kings decide without the other pieces: a cache may know this, too.
+/// Reports everything that depends on pawns and kings alone, and is cached by their key.
 #[inline(always)]
 fn report_structure(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     if sink.wants(Family::Pawns) {
@@ -72,8 +83,8 @@ fn report_structure(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink
     }
 }
 
-/// Families that need to know who attacks what, or are reported piece by piece on the way.
-const ON_ATTACKS: [Family; 7] = [
+/// Families that need attack bitboards, or are reported in the same loop over the pieces.
+const NEED_ATTACKS: [Family; 7] = [
     Family::Squares,
     Family::Pieces,
     Family::King,
@@ -83,8 +94,8 @@ const ON_ATTACKS: [Family; 7] = [
     Family::Patterns,
 ];
 
-/// The table of contents: every family reports both sides, but for what [`report_structure`]
-/// and [`report_material`] have reported.
+/// Reports everything that [`report_structure`] and [`report_material`] do not, family by family
+/// for both sides.
 #[inline(always)]
 pub(super) fn report(
     position: &Position,
@@ -96,7 +107,7 @@ pub(super) fn report(
     if sink.wants(Family::Material) {
         sink.add(position.turn(), term::tempo(), 1);
     }
-    if ON_ATTACKS.iter().any(|family| sink.wants(*family)) {
+    if NEED_ATTACKS.iter().any(|family| sink.wants(*family)) {
         report_attacks(position, pieces, pawns, sink);
     }
     if sink.wants(Family::Initiative) {
@@ -118,7 +129,7 @@ pub(super) fn report(
     }
 }
 
-/// The families that need attacks. The pieces come first: they enter what they attack.
+/// Reports the families that need attacks. Pieces come first, because they add the attacks.
 #[inline(always)]
 fn report_attacks(
     position: &Position,
