@@ -1,25 +1,25 @@
 //! Finch: a UCI chess engine that evolves its own evaluation.
 //!
-//! The map of the house, in the order a move takes through it:
+//! The map of the source. A module uses only modules above it in this list, except that [`bench`]
+//! searches.
 //!
-//! - [`cli`]: the command line, one file per subcommand; without one it starts [`uci`]
-//! - [`uci`]: the protocol of chess GUIs: session, commands, options, printing
-//! - [`position`]: shakmaty's board with incremental keys, staged move generation, exchanges,
-//!   and the game so far
-//! - [`search`]: iterative deepening alpha-beta on a pool of threads with one shared table
-//! - [`eval`]: the evaluation: a list of terms whose weights are lines of TOML
-//! - [`tablebase`], [`book`]: Syzygy endgame tables, Polyglot opening books
-//! - [`play`]: games and matches, in this process or with other engines; ratings
-//! - [`bench`]: fixed positions at a fixed depth, the signature of how Finch plays
+//! | module | contents |
+//! |---|---|
+//! | [`files`], [`hash`], [`random`] | atomic files, a stable hash, reproducible random numbers |
+//! | [`position`] | shakmaty's board with Zobrist keys, staged move generation, SEE, game history |
+//! | [`eval`] | evaluation: terms and their weights in TOML, NNUE inference, scores and win model |
+//! | [`tablebase`], [`book`] | Syzygy endgame tables, Polyglot opening books |
+//! | [`search`] | iterative deepening, negamax, qsearch, transposition table, threads, time |
+//! | [`bench`] | fixed positions at a fixed depth: the signature of how Finch plays |
+//! | [`play`] | games and matches, UCI client for other engines, SPRT, ratings |
+//! | [`data`] | games, positions and labels: PGN, EPD, packed files, self-play, mentor engines |
+//! | [`tune`] | genome × fitness × method: evolving weights, training networks, runs, reports |
+//! | [`uci`] | the UCI session: commands, options, `info` lines |
+//! | [`cli`] | the command line, one file per subcommand; without a subcommand it starts [`uci`] |
 //!
-//! And in the order new weights take:
-//!
-//! - [`data`]: games and positions to learn from: PGN, EPD, own play, a mentor's labels
-//! - [`tune`]: genome × fitness × method: evolving weights, run folders, reports
-//! - [`play`] again: do they win?
-//!
-//! [`random`], [`hash`] and [`files`] serve them all: chance that can be told again, a hash that
-//! never changes, files that are never seen half-written.
+//! A move takes this way: [`uci`] parses `go`, [`search`] explores [`position`]s and asks [`eval`]
+//! for their scores. New weights take this one: [`data`] gives labelled positions, [`tune`]
+//! optimises the weights, [`play`] measures whether they win.
 
 pub mod bench;
 pub mod book;

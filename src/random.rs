@@ -1,21 +1,21 @@
-//! Random numbers that can be told again.
+//! Reproducible random numbers.
 //!
-//! Nothing in a run keeps a generator alive from one step to the next. Whoever needs chance
-//! asks for a [`stream`] by what it is for: the seed of the run, a purpose, a generation, an
-//! individual. The same question has the same answer on any number of threads and after any
-//! interruption, so a checkpoint need not remember where the dice lay.
+//! No generator is kept from one step of a run to the next. Code that needs random numbers asks
+//! for a [`stream`] by seed, purpose, generation and individual. The same arguments give the same
+//! numbers on any number of threads and after any interruption, so a checkpoint holds no generator
+//! state.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-/// What a stream is for; streams of different purpose have nothing in common.
+/// What a stream is used for; streams of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
-    Birth = 1,
+    Initialisation = 1,
     Variation = 2,
     History = 3,
-    Draw = 4,
+    Sampling = 4,
     Game = 5,
 }
 
@@ -29,9 +29,9 @@ pub fn stream(seed: u64, purpose: Purpose, generation: u64, individual: u64) -> 
     ChaCha8Rng::from_seed(key)
 }
 
-/// Scatters numbers evenly over all 64 bits (the finisher of SplitMix64), for decisions that
-/// must depend on what is decided about and not on the order in which it turns up.
-pub fn scatter(seed: u64, number: u64) -> u64 {
+/// A hash of a number, spread over all 64 bits (the finaliser of SplitMix64), for decisions that
+/// depend on the thing decided about and not on the order in which things come.
+pub fn mix(seed: u64, number: u64) -> u64 {
     let mut mixed = number ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for multiplier in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(multiplier);
@@ -46,7 +46,7 @@ mod tests {
     use rand::RngExt;
 
     #[test]
-    fn a_stream_can_be_told_again_and_differs_from_its_neighbours() {
+    fn a_stream_is_reproducible_and_differs_from_its_neighbours() {
         let first = |generation, individual| -> u64 {
             stream(7, Purpose::Variation, generation, individual).random()
         };

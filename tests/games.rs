@@ -221,7 +221,7 @@ fn games_give_the_same_weights_on_any_number_of_threads() {
 
 #[test]
 fn a_killed_run_of_games_goes_on_to_the_same_weights() {
-    let mut random = stream(8, Purpose::Draw, 0, 0);
+    let mut random = stream(8, Purpose::Sampling, 0, 0);
     for (desk, method) in desks() {
         let whole = timed(|| assert_success(&desk.tune("whole", &[])));
         desk.tune_with_kills("broken", whole, &mut random);

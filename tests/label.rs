@@ -283,7 +283,7 @@ fn genome(preset: &Preset) -> Arc<Genome> {
 }
 
 fn random_genes(genome: &Genome) -> Vec<f64> {
-    let mut random = stream(5, Purpose::Birth, 1, 1);
+    let mut random = stream(5, Purpose::Initialisation, 1, 1);
     let genes = genome.genes.iter();
     genes
         .map(|gene| gene.low + gene.range() * random.random::<f64>())

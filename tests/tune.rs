@@ -44,7 +44,7 @@ fn genome(preset: &str) -> Arc<Genome> {
 }
 
 fn random_genes(genome: &Genome, number: u64) -> Vec<f64> {
-    let mut random = stream(5, Purpose::Birth, 1, number);
+    let mut random = stream(5, Purpose::Initialisation, 1, number);
     let genes = genome.genes.iter();
     genes
         .map(|gene| gene.low + gene.range() * random.random::<f64>())
@@ -327,7 +327,7 @@ pub fn timed(run: impl FnOnce()) -> Duration {
 
 #[test]
 fn a_run_killed_at_twenty_moments_goes_on_to_the_same_weights() {
-    let mut random = stream(3, Purpose::Draw, 0, 0);
+    let mut random = stream(3, Purpose::Sampling, 0, 0);
     let presets = presets();
     // Evolution, a covariance, a slope and bits; five kills each.
     for preset in [&presets[0], &presets[3], &presets[6], &presets[8]] {

@@ -10,7 +10,7 @@ use super::sample::Tally;
 use super::selection::Selection;
 use super::{DataError, Source, unreadable};
 use crate::position::Position;
-use crate::random::scatter;
+use crate::random::mix;
 
 #[derive(Clone, Debug)]
 pub struct Label {
@@ -67,7 +67,7 @@ pub fn collect_labels(sources: &[Source], selection: &Selection) -> Result<Label
 
 impl Labels {
     fn put(&mut self, label: Label, selection: &Selection) {
-        let drawn = scatter(selection.seed, label.group) as f64 / u64::MAX as f64;
+        let drawn = mix(selection.seed, label.group) as f64 / u64::MAX as f64;
         if drawn < selection.validation_share {
             self.validation.push(label);
         } else {
@@ -77,7 +77,7 @@ impl Labels {
 }
 
 fn limit(labels: &mut Vec<Label>, most: usize, seed: u64) {
-    labels.sort_by_key(|label| scatter(seed, label.position.key()));
+    labels.sort_by_key(|label| mix(seed, label.position.key()));
     if most > 0 {
         labels.truncate(most);
     }

@@ -1,8 +1,8 @@
 //! Keeping cases as they go by.
 //!
-//! Every case has a priority: a number scattered from the seed and, when positions are to be
+//! Every case has a priority: a hash of the seed and, when positions are to be
 //! distinct, from the position alone, so that a repeated position meets itself. The lowest
-//! priorities stay. Whether a game trains or validates is scattered from its number, so both
+//! priorities stay. Whether a game trains or validates is decided by a hash of its number, so both
 //! sides of the split are known before the first position is seen.
 
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -13,7 +13,7 @@ use super::pgn::PgnGame;
 use super::selection::Selection;
 use super::{Case, DataError};
 use crate::position::{Position, movegen};
-use crate::random::scatter;
+use crate::random::mix;
 
 /// How many reasons for skipping are kept in words.
 const REASONS_KEPT: usize = 5;
@@ -210,8 +210,8 @@ impl<'a> Sampler<'a> {
             }
             turn.play_unchecked(played);
         }
-        let order = scatter(self.seed, number);
-        plies.sort_by_key(|ply| scatter(order, *ply as u64));
+        let order = mix(self.seed, number);
+        plies.sort_by_key(|ply| mix(order, *ply as u64));
         plies.truncate(self.selection.per_game);
         Some(plies)
     }
@@ -227,9 +227,9 @@ impl<'a> Sampler<'a> {
         let identity = if self.selection.distinct {
             position.key()
         } else {
-            scatter(game, ply as u64)
+            mix(game, ply as u64)
         };
-        let priority = scatter(self.seed, identity);
+        let priority = mix(self.seed, identity);
         let keeper = if self.validates(game) {
             &mut self.validation
         } else {
@@ -252,7 +252,7 @@ impl<'a> Sampler<'a> {
 
     fn validates(&self, game: u64) -> bool {
         // The complement keeps this choice apart from the one among plies.
-        let chance = scatter(!self.seed, game) as f64 / u64::MAX as f64;
+        let chance = mix(!self.seed, game) as f64 / u64::MAX as f64;
         self.selection.validation > 0 && chance < self.selection.validation_share
     }
 

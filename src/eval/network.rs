@@ -497,7 +497,7 @@ mod tests {
 
     /// Weights by chance, large enough that a mistake shows.
     fn by_chance() -> Network {
-        let mut random = stream(1, Purpose::Birth, 0, 0);
+        let mut random = stream(1, Purpose::Initialisation, 0, 0);
         let mut parameters = bytemuck::zeroed_box::<Parameters>();
         for weight in parameters.inputs.as_flattened_mut() {
             *weight = random.random_range(-60..=60);

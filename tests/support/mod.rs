@@ -11,7 +11,7 @@ use shakmaty::{Chess, Position};
 pub fn random_games(count: usize, plies: usize, seed: u64) -> String {
     let mut text = String::new();
     for number in 0..count {
-        let mut random = stream(seed, Purpose::Birth, 0, number as u64);
+        let mut random = stream(seed, Purpose::Initialisation, 0, number as u64);
         let result = ["1/2-1/2", "1-0", "0-1"][number % 3];
         let _ = write!(
             text,

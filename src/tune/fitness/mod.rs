@@ -46,7 +46,7 @@ impl Batch {
         if count >= all {
             return Batch::All;
         }
-        let mut random = stream(seed, Purpose::Draw, generation, 1);
+        let mut random = stream(seed, Purpose::Sampling, generation, 1);
         let drawn = index::sample(&mut random, all, count).into_iter();
         let mut places: Vec<u32> = drawn.map(|place| place as u32).collect();
         places.sort_unstable();

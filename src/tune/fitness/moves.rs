@@ -340,7 +340,7 @@ impl Fitness for Moves {
         let wanted = self.settings.games_per_generation;
         if wanted > 0 && wanted < games.len() {
             let mut numbers: Vec<usize> = (0..games.len()).collect();
-            let mut random = stream(seed, Purpose::Draw, generation, 0);
+            let mut random = stream(seed, Purpose::Sampling, generation, 0);
             let (drawn, _) = numbers.partial_shuffle(&mut random, wanted);
             drawn.sort_unstable();
             let places = drawn.iter().flat_map(|&number| games[number].clone());

@@ -10,7 +10,7 @@ use shakmaty::{Move, MoveList, Role};
 
 use crate::position::movegen::{self, PackedMove, Stage};
 use crate::position::{Position, see_at_least, see_value};
-use crate::random::scatter;
+use crate::random::mix;
 
 /// How far quiescence goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -101,11 +101,11 @@ fn in_order(mut moves: MoveList) -> MoveList {
 }
 
 /// The legal moves in the order that decides ties: of moves with equal scores the earlier is
-/// played. The order is scattered from position and move, so it leans neither to captures nor
+/// played. The order is a hash of position and move, so it leans neither to captures nor
 /// to a corner of the board, nor to the right answer.
 pub fn moves_in_order(position: &Position) -> MoveList {
     let mut moves = movegen::legal_moves(position);
-    moves.sort_by_key(|m| scatter(position.key(), PackedMove::new(*m).bits().into()));
+    moves.sort_by_key(|m| mix(position.key(), PackedMove::new(*m).bits().into()));
     moves
 }
 

@@ -124,7 +124,7 @@ impl Surroundings<'_> {
     }
 
     fn newborn(&self, number: u64, spread: f64) -> Individual {
-        let mut random = stream(self.seed, Purpose::Birth, 0, number);
+        let mut random = stream(self.seed, Purpose::Initialisation, 0, number);
         let base = self.genome.base_genes();
         let genes = self.genome.genes.iter().zip(base);
         let genes = genes.map(|(gene, base)| match self.genome.start {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{PackedFile, PackedLabel};
 use crate::eval::{Weights, ZONES};
 use crate::files::write_atomically;
-use crate::random::scatter;
+use crate::random::mix;
 use crate::tune::run::RunError;
 use model::{COMMON, Example, Look, Model, WEIGHTS};
 
@@ -312,7 +312,7 @@ impl Course {
     fn order(&self, pass: usize) -> Order {
         Order::new(
             self.count() as u64,
-            scatter(self.settings.seed, pass as u64),
+            mix(self.settings.seed, pass as u64),
         )
     }
 
@@ -329,7 +329,7 @@ impl Course {
 
     /// Whether a label's game is kept for validation.
     fn is_kept_apart(&self, label: &PackedLabel) -> bool {
-        let drawn = scatter(self.settings.seed, label.game.into()) as f64 / u64::MAX as f64;
+        let drawn = mix(self.settings.seed, label.game.into()) as f64 / u64::MAX as f64;
         drawn < self.settings.validation_share
     }
 

@@ -36,7 +36,7 @@ impl Model {
 
     /// Small weights by chance, the same in all zones; sums that begin where they have a slope.
     pub fn by_chance(seed: u64) -> Model {
-        let mut random = stream(seed, Purpose::Birth, 0, 0);
+        let mut random = stream(seed, Purpose::Initialisation, 0, 0);
         let mut model = Model::zero();
         for weight in &mut model.0[..COMMON] {
             *weight = random.random_range(-0.1..0.1);
