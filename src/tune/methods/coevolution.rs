@@ -81,7 +81,12 @@ impl CoevolutionSettings {
     pub fn pairings(&self, openings: usize, around: &Surroundings<'_>) -> Vec<Pairing> {
         let mut pairings = Vec::new();
         for player in 0..self.population {
-            let mut random = stream(around.seed, Purpose::Sampling, around.generation, player as u64);
+            let mut random = stream(
+                around.seed,
+                Purpose::Sampling,
+                around.generation,
+                player as u64,
+            );
             for _ in 0..self.or_half(self.games) {
                 let other = random.random_range(1..self.population);
                 let other = (player + other) % self.population;

@@ -93,7 +93,12 @@ pub fn play_generation(
 /// All draws of a generation are made before its first game, so no result can shift them.
 fn contests(size: usize, openings: usize, around: &Surroundings<'_>) -> Vec<Contest> {
     let contest = |first: usize| {
-        let mut random = stream(around.seed, Purpose::Sampling, around.generation, first as u64);
+        let mut random = stream(
+            around.seed,
+            Purpose::Sampling,
+            around.generation,
+            first as u64,
+        );
         Contest {
             places: [first, random.random_range(first + 1..size)],
             opening: random.random_range(0..openings),

@@ -310,10 +310,7 @@ impl Course {
 
     /// The order in which a pass goes through the labels.
     fn order(&self, pass: usize) -> Order {
-        Order::new(
-            self.count() as u64,
-            mix(self.settings.seed, pass as u64),
-        )
+        Order::new(self.count() as u64, mix(self.settings.seed, pass as u64))
     }
 
     /// A label by its number, counted over all files.
