@@ -3,15 +3,15 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::eval::Weights;
 use crate::position::{Game, Position};
-use crate::search::clock::Limits;
-use crate::search::{Control, Memory, Request, Search, Silent, Table};
+use crate::search::{Engine, EngineError, EngineSettings, Limits, SearchRequest};
 
-const DEPTH: i32 = 14;
-const HASH_MEBIBYTES: usize = 16;
+const DEPTH: u32 = 14;
+const HASH_MIB: usize = 16;
 
 pub struct Benchmark {
     pub nodes: u64,
@@ -37,27 +37,31 @@ pub fn positions() -> impl Iterator<Item = Position> {
         .filter_map(|fen| Position::from_fen(fen).ok())
 }
 
-/// Searches the positions one after the other as those of one game, on this thread alone, unless
-/// `control` stops it.
-pub fn run(weights: &Arc<Weights>, control: &Control) -> Benchmark {
-    let mut memory = Memory::new(weights.clone());
+/// Searches the positions one after the other as those of one game, on this thread alone, until
+/// `stop` is set.
+pub fn run(weights: &Arc<Weights>, stop: &Arc<AtomicBool>) -> Result<Benchmark, EngineError> {
+    run_to_depth(DEPTH, weights, stop)
+}
+
+/// The same to another depth than that of the signature.
+pub fn run_to_depth(
+    depth: u32,
+    weights: &Arc<Weights>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Benchmark, EngineError> {
+    let settings = EngineSettings::neutral(weights.clone(), HASH_MIB);
+    let mut engine = Engine::new(settings)?;
     let mut nodes = 0;
     let started = Instant::now();
-    if let Ok(table) = Table::new(HASH_MEBIBYTES) {
-        for position in positions() {
-            table.next_search();
-            let limits = Limits {
-                depth: Some(DEPTH),
-                ..Limits::default()
-            };
-            let request = Request::new(Game::new(position), limits, weights.clone());
-            nodes += Search::new(&request, &table, control, &Silent, &mut memory, 0)
-                .run()
-                .nodes;
-        }
+    for position in positions() {
+        let request = SearchRequest {
+            stop: Some(stop.clone()),
+            ..SearchRequest::new(Game::new(position), Limits::depth(depth))
+        };
+        nodes += engine.search(request).nodes;
     }
-    Benchmark {
+    Ok(Benchmark {
         nodes,
         elapsed: started.elapsed(),
-    }
+    })
 }

@@ -4,6 +4,7 @@
 mod cli;
 mod common;
 mod data;
+mod engine;
 mod eval;
 mod games;
 mod label;

@@ -6,7 +6,6 @@ use super::WeightsOption;
 use crate::bench;
 use crate::eval::evaluations_per_second;
 use crate::position::Position;
-use crate::search::Control;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -39,7 +38,7 @@ impl Arguments {
         };
         let weights = &option.or_built_in()?.weights;
         match self.what {
-            None => println!("{}", bench::run(weights, &Control::new(1))),
+            None => println!("{}", bench::run(weights, &Arc::default())?),
             Some(What::Eval { seconds, .. }) => {
                 let positions: Vec<Position> = bench::positions().collect();
                 let rate = evaluations_per_second(&positions, weights, seconds);

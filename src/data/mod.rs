@@ -44,7 +44,9 @@ pub use pgn::PgnGame;
 pub use quiet::is_quiet;
 pub use sample::{Collection, Tally};
 pub use selection::{Date, Outcomes, Selection, Side};
-pub use selfplay::{Judged, PROBED_MOVES, SelfPlay, mentors_game, own_game, probed_games};
+pub use selfplay::{
+    Judged, PROBED_MOVES, SelfPlay, engine as selfplay_engine, mentors_game, own_game, probed_games,
+};
 pub use source::Source;
 
 use sample::Sampler;

@@ -20,8 +20,7 @@ use crate::eval::Weights;
 use crate::position::movegen::Stage;
 use crate::position::{Game, Position, movegen, see_at_least};
 use crate::random::{Purpose, stream};
-use crate::search::clock::Limits;
-use crate::search::{Control, Memory, Request, Search, Silent, Table};
+use crate::search::{Engine, EngineError, EngineSettings, Limits, SearchRequest};
 
 /// How the games are played.
 #[derive(Clone, Copy, Debug)]
@@ -44,15 +43,14 @@ pub struct SelfPlay {
 /// A game longer than this has nothing new to say.
 const LONGEST: usize = 200;
 /// Shallow searches fill no more.
-const HASH_MEBIBYTES: usize = 1;
+const HASH_MIB: usize = 1;
 
 /// Finch's own game, for others to judge; nothing if there is no memory to play it.
 pub fn own_game(play: &SelfPlay, number: u64, weights: &Arc<Weights>) -> Vec<Judged> {
-    let Ok(table) = Table::new(HASH_MEBIBYTES) else {
+    let Ok(mut engine) = engine(weights) else {
         return Vec::new();
     };
-    let mut memory = Memory::new(weights.clone());
-    let choose = |game: &Game| choose(game, play.depth, weights, &table, &mut memory);
+    let choose = |game: &Game| choose(game, play.depth, &mut engine);
     game_of(play, number, choose)
 }
 
@@ -76,14 +74,13 @@ pub fn probed_games(
     mentor: &mut Mentor,
 ) -> Vec<(u64, Judged)> {
     // A label depends on nothing but these games.
-    let (Ok(table), Ok(())) = (Table::new(HASH_MEBIBYTES), mentor.forget()) else {
+    let (Ok(mut engine), Ok(())) = (engine(weights), mentor.forget()) else {
         return Vec::new();
     };
-    let mut memory = Memory::new(weights.clone());
     let mut questions = Vec::new();
     let mut games = Vec::new();
     for number in numbers {
-        let choose = |game: &Game| choose(game, play.depth, weights, &table, &mut memory);
+        let choose = |game: &Game| choose(game, play.depth, &mut engine);
         questions.extend(match others {
             Some(others) => others
                 .get(number as usize)
@@ -266,21 +263,15 @@ fn is_drawn(game: &Game) -> bool {
     position.is_insufficient_material() || position.halfmoves() >= 60 || game.repetitions() > 0
 }
 
-fn choose(
-    game: &Game,
-    depth: u32,
-    weights: &Arc<Weights>,
-    table: &Table,
-    memory: &mut Memory,
-) -> Option<(Move, i32)> {
-    let limits = Limits {
-        depth: Some(depth as i32),
-        ..Limits::default()
-    };
-    let request = Request::new(game.clone(), limits, weights.clone());
-    let control = Control::new(1);
-    let outcome = Search::new(&request, table, &control, &Silent, memory, 0).run();
-    outcome.best.map(|best| (best, outcome.score))
+/// The engine that plays Finch's own games.
+pub fn engine(weights: &Arc<Weights>) -> Result<Engine, EngineError> {
+    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB))
+}
+
+fn choose(game: &Game, depth: u32, engine: &mut Engine) -> Option<(Move, i32)> {
+    let request = SearchRequest::new(game.clone(), Limits::depth(depth));
+    let result = engine.search(request);
+    result.best_move.map(|best| (best, result.score))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use shakmaty::{ByColor, Color};
 use thiserror::Error;
 
+use crate::search::Limits;
 use crate::search::plain::Breadth;
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -159,20 +160,9 @@ struct PlayerClock {
 /// The limits of one move, as the UCI command `go` gives them.
 #[derive(Clone, Copy, Debug)]
 pub struct MoveLimits {
-    pub game: GameLimits,
-    pub remaining: ByColor<Option<Duration>>,
-    pub increment: ByColor<Duration>,
-    pub moves_to_go: Option<u32>,
+    pub search: Limits,
     /// Time tolerated beyond the limit.
     pub margin: Duration,
-}
-
-impl MoveLimits {
-    /// The longest this move may take; `None` without a time limit.
-    pub fn allowance(&self, mover: Color) -> Option<Duration> {
-        let limits = [self.game.move_time, *self.remaining.get(mover)];
-        limits.into_iter().flatten().min()
-    }
 }
 
 /// Both clocks of a game.
@@ -200,14 +190,23 @@ impl GameClocks {
     }
 
     pub fn move_limits(&self, mover: Color) -> MoveLimits {
+        let limits = self.limits.get(mover);
         let clock = self.clocks.get(mover);
-        MoveLimits {
-            game: *self.limits.get(mover),
-            remaining: self.clocks.map(|clock| clock.map(|clock| clock.remaining)),
+        let increment = |clock: PlayerClock| clock.control.increment;
+        let search = Limits {
+            // Other engines have no full-width search; the same depth comes closest.
+            depth: limits.depth.or(limits.plain.map(|breadth| breadth.plies)),
+            nodes: limits.nodes,
+            move_time: limits.move_time,
+            time: self.clocks.map(|clock| clock.map(|clock| clock.remaining)),
             increment: self
                 .clocks
-                .map(|clock| clock.map_or(Duration::ZERO, |clock| clock.control.increment)),
+                .map(|clock| clock.map_or(Duration::ZERO, increment)),
             moves_to_go: clock.and_then(|clock| clock.moves_to_go),
+            ..Limits::default()
+        };
+        MoveLimits {
+            search,
             margin: self.margin,
         }
     }
@@ -215,7 +214,7 @@ impl GameClocks {
     /// Ends the mover's turn: subtracts the elapsed time and adds the increment. False if the time
     /// limit was exceeded.
     pub fn press(&mut self, mover: Color, elapsed: Duration) -> bool {
-        let allowed = self.move_limits(mover).allowance(mover);
+        let allowed = self.move_limits(mover).search.allowance(mover);
         if allowed.is_some_and(|allowed| elapsed > allowed + self.margin) {
             return false;
         }
@@ -262,14 +261,14 @@ mod tests {
         };
         let mut clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
         let remaining =
-            |clocks: &GameClocks| clocks.move_limits(Color::White).remaining.white.unwrap();
+            |clocks: &GameClocks| clocks.move_limits(Color::White).search.time.white.unwrap();
         let start = remaining(&clocks);
         assert!(clocks.press(Color::White, Duration::from_millis(400)));
         assert_eq!(remaining(&clocks), start + Duration::from_millis(100));
-        assert_eq!(clocks.move_limits(Color::White).moves_to_go, Some(1));
+        assert_eq!(clocks.move_limits(Color::White).search.moves_to_go, Some(1));
         assert!(clocks.press(Color::White, Duration::from_millis(500)));
         assert_eq!(remaining(&clocks), start + Duration::from_millis(1100));
-        assert_eq!(clocks.move_limits(Color::White).moves_to_go, Some(2));
+        assert_eq!(clocks.move_limits(Color::White).search.moves_to_go, Some(2));
         assert!(!clocks.press(Color::White, Duration::from_secs(60)));
     }
 }

@@ -18,8 +18,9 @@ use thiserror::Error;
 
 use crate::eval::Weights;
 use crate::position::{Game, movegen};
-use crate::search::clock::Limits;
-use crate::search::{Control, Memory, Observer, Report, Request, Search, Silent, Table};
+use crate::search::{
+    Engine, EngineSettings, Limits, STACK_BYTES, SearchInfo, SearchObserver, SearchRequest, Silent,
+};
 
 /// What openings are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub enum OpeningGeneratorError {
 }
 
 /// The search behind each random move.
-const SHALLOW_DEPTH: i32 = 3;
+const SHALLOW_DEPTH: u32 = 3;
 const CANDIDATES: usize = 16;
 /// A move so many centipawns worse is e times less likely.
 const TEMPERATURE: f64 = 25.0;
@@ -69,8 +70,7 @@ const FREE_TEMPERATURE: f64 = 100.0;
 const QUICK_NODES: u64 = 3_000;
 const QUICK_SLACK: i32 = 40;
 const LARGEST_BATCH: usize = 256;
-const STACK_BYTES: usize = 16 << 20;
-const HASH_MEBIBYTES: usize = 2;
+const HASH_MIB: usize = 2;
 
 /// Finds openings as FENs, in the order in which they were made; `progress` hears how many
 /// there are after each batch of attempts.
@@ -113,19 +113,16 @@ pub fn make(
     })
 }
 
-/// What a thread needs to search; empty at the start of each attempt.
+/// A thread's engine, if there was memory for it; empty at the start of each attempt.
 struct Worker {
-    weights: Arc<Weights>,
-    memory: Memory,
-    table: Option<Table>,
+    engine: Option<Engine>,
 }
 
 impl Worker {
     fn new(weights: Arc<Weights>) -> Worker {
+        let settings = EngineSettings::neutral(weights, HASH_MIB);
         Worker {
-            memory: Memory::new(weights.clone()),
-            table: Table::new(HASH_MEBIBYTES).ok(),
-            weights,
+            engine: Engine::new(settings).ok(),
         }
     }
 
@@ -135,8 +132,7 @@ impl Worker {
         // Seeds of neighbouring attempts should have nothing in common.
         let own: u64 = random.random::<u64>() ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = SmallRng::seed_from_u64(own);
-        self.memory.clear();
-        self.table.as_ref()?.clear(1);
+        self.engine.as_mut()?.new_game();
 
         let plies = random.random_range(wanted.shortest..=wanted.longest.max(wanted.shortest));
         let mut game = Game::default();
@@ -176,12 +172,8 @@ impl Worker {
 
     /// The best moves of a shallow search with their scores.
     fn candidates(&mut self, game: &Game) -> Vec<(Move, i32)> {
-        let limits = Limits {
-            depth: Some(SHALLOW_DEPTH),
-            ..Limits::default()
-        };
         let listener = Listener::default();
-        self.search(game, limits, CANDIDATES, &listener);
+        self.search(game, Limits::depth(SHALLOW_DEPTH), CANDIDATES, &listener);
         listener.moves.into_inner()
     }
 
@@ -191,13 +183,7 @@ impl Worker {
         if !calm || !is_material_even(position.board()) {
             return false;
         }
-        let mut score = |nodes| {
-            let limits = Limits {
-                nodes: Some(nodes),
-                ..Limits::default()
-            };
-            self.search(game, limits, 1, &Silent).abs()
-        };
+        let mut score = |nodes| self.search(game, Limits::nodes(nodes), 1, &Silent).abs();
         score(QUICK_NODES) <= wanted.balance + QUICK_SLACK && score(wanted.nodes) <= wanted.balance
     }
 
@@ -206,24 +192,19 @@ impl Worker {
         game: &Game,
         limits: Limits,
         lines: usize,
-        observer: &dyn Observer,
+        observer: &dyn SearchObserver,
     ) -> i32 {
-        let mut request = Request::new(game.clone(), limits, self.weights.clone());
-        request.multi_pv = lines;
-        let Some(table) = &self.table else {
+        let Some(engine) = &mut self.engine else {
             return i32::MAX;
         };
-        table.next_search();
-        Search::new(
-            &request,
-            table,
-            &Control::new(1),
-            observer,
-            &mut self.memory,
-            0,
-        )
-        .run()
-        .score
+        let settings = EngineSettings {
+            multi_pv: lines,
+            ..engine.settings().clone()
+        };
+        // The number of lines can always be had.
+        let _ = engine.configure(settings);
+        let request = SearchRequest::new(game.clone(), limits);
+        engine.search_with(request, observer).score
     }
 }
 
@@ -239,14 +220,14 @@ struct Listener {
     moves: Mutex<Vec<(Move, i32)>>,
 }
 
-impl Observer for Listener {
-    fn report(&self, report: &Report) {
+impl SearchObserver for Listener {
+    fn info(&self, info: &SearchInfo) {
         let mut moves = self.moves.lock();
-        if report.multi_pv == 1 {
+        if info.multi_pv == 1 {
             moves.clear();
         }
-        if let Some(first) = report.line.first() {
-            moves.push((*first, report.score));
+        if let Some(first) = info.line.first() {
+            moves.push((*first, info.score));
         }
     }
 }

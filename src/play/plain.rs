@@ -22,8 +22,8 @@ impl Player for PlainSearch {
     ) -> Result<MoveRecord, Fault> {
         let started = Instant::now();
         // A bug in the search costs a game, not the match.
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.run(situation.game)))
+        let result = catch_unwind(AssertUnwindSafe(|| self.run(situation.game)))
             .map_err(|_| Fault::new(FaultKind::Disconnect, "the search failed"))?;
-        thought(&outcome, self.weights(), started)
+        thought(&result, self.weights(), started)
     }
 }

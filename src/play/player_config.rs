@@ -17,7 +17,7 @@ use super::player::{Fault, FaultKind, Player};
 use super::uci_engine::{EngineCommand, UciEngine};
 use crate::eval::{Weights, WeightsError};
 use crate::search::plain::PlainSearch;
-use crate::search::table::OutOfMemory;
+use crate::search::{EngineError, EngineSettings};
 
 #[derive(Clone, Debug)]
 pub struct PlayerConfig {
@@ -83,9 +83,12 @@ impl PlayerConfig {
             PlayerKind::Uci(engine) => Box::new(UciEngine::new(engine.clone())),
             PlayerKind::InProcess { weights, hash } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
-                let seated: Result<Box<dyn Player>, OutOfMemory> = match limits.plain {
+                let seated: Result<Box<dyn Player>, EngineError> = match limits.plain {
                     Some(breadth) => boxed(PlainSearch::new(weights.clone(), breadth)),
-                    None => boxed(EnginePlayer::new(weights.clone(), hash)),
+                    None => boxed(EnginePlayer::new(EngineSettings {
+                        hash_mib: hash,
+                        ..EngineSettings::new(weights.clone())
+                    })),
                 };
                 seated.unwrap_or_else(|error| Box::new(Absent(error)))
             }
@@ -116,8 +119,8 @@ pub fn distinguish(players: &mut [PlayerConfig]) {
 }
 
 fn boxed<P: Player + 'static>(
-    player: Result<P, OutOfMemory>,
-) -> Result<Box<dyn Player>, OutOfMemory> {
+    player: Result<P, EngineError>,
+) -> Result<Box<dyn Player>, EngineError> {
     player.map(|player| Box::new(player) as Box<dyn Player>)
 }
 
@@ -135,7 +138,7 @@ fn load(path: &str) -> Result<Arc<Weights>, PlayerConfigError> {
 }
 
 /// A player for whom there was no memory: it loses its games.
-struct Absent(OutOfMemory);
+struct Absent(EngineError);
 
 impl Player for Absent {
     fn new_game(&mut self, _: &crate::position::Position) -> Result<(), Fault> {

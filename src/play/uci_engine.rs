@@ -19,6 +19,7 @@ use super::limits::{GameClocks, GameLimits, MoveLimits};
 use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::eval::Centipawns;
 use crate::position::{Game, Position};
+use crate::search::Limits;
 use crate::search::score::ReportedScore;
 
 /// How to start an engine.
@@ -286,8 +287,8 @@ impl UciEngine {
         while process.lines.try_recv().is_ok() {}
         process.say(&position_command(situation))?;
         let started = Instant::now();
-        process.say(&go_command(limits))?;
-        let allowance = limits.allowance(mover);
+        process.say(&go_command(&limits.search))?;
+        let allowance = limits.search.allowance(mover);
         let deadline = match allowance {
             Some(allowance) => started + allowance + limits.margin + GRACE,
             None => started + self.engine.timeout,
@@ -372,28 +373,26 @@ fn position_command(situation: &GameView<'_>) -> String {
     text
 }
 
-fn go_command(limits: &MoveLimits) -> String {
+fn go_command(limits: &Limits) -> String {
     let mut text = "go".to_owned();
     let mut add = |name: &str, value: Option<u128>| {
         if let Some(value) = value {
             text.push_str(&format!(" {name} {value}"));
         }
     };
-    let time = |color: Color| limits.remaining.get(color).map(|time| time.as_millis());
+    let time = |color: Color| limits.time.get(color).map(|time| time.as_millis());
     add("wtime", time(Color::White));
     add("btime", time(Color::Black));
-    if limits.remaining.white.is_some() || limits.remaining.black.is_some() {
+    if limits.time.white.is_some() || limits.time.black.is_some() {
         add("winc", Some(limits.increment.white.as_millis()));
         add("binc", Some(limits.increment.black.as_millis()));
     }
     add("movestogo", limits.moves_to_go.map(u128::from));
-    // Other engines have no plain search; the same depth comes closest.
-    let plies = limits.game.plain.map(|breadth| breadth.plies);
-    add("depth", limits.game.depth.or(plies).map(u128::from));
-    add("nodes", limits.game.nodes.map(u128::from));
+    add("depth", limits.depth.map(u128::from));
+    add("nodes", limits.nodes.map(u128::from));
     add(
         "movetime",
-        limits.game.move_time.map(|time| time.as_millis()),
+        limits.move_time.map(|time| time.as_millis()),
     );
     text
 }

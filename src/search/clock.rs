@@ -6,23 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::params;
+use shakmaty::Color;
 
-/// What `go` asked for. Everything absent means: until told to stop.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    pub depth: Option<i32>,
-    pub nodes: Option<u64>,
-    /// Mate in this many moves ends the search.
-    pub mate: Option<u32>,
-    pub move_time: Option<Duration>,
-    /// The mover's clock; zero when the GUI says it has run out.
-    pub remaining: Option<Duration>,
-    pub increment: Duration,
-    pub moves_to_go: Option<u32>,
-    pub infinite: bool,
-    pub ponder: bool,
-}
+use super::limits::Limits;
+use super::params;
 
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -45,8 +32,14 @@ pub struct Confidence {
 const SMALLEST: Duration = Duration::from_millis(1);
 
 impl Clock {
-    /// `move_number` is the game's, from one.
-    pub fn new(limits: &Limits, move_number: u32, overhead: Duration, started: Instant) -> Clock {
+    /// For a move of `mover`; `move_number` is the game's, from one.
+    pub fn new(
+        limits: &Limits,
+        mover: Color,
+        move_number: u32,
+        overhead: Duration,
+        started: Instant,
+    ) -> Clock {
         if let Some(move_time) = limits.move_time {
             let budget = move_time.saturating_sub(overhead).max(SMALLEST);
             return Clock {
@@ -55,14 +48,19 @@ impl Clock {
                 hard: Some(budget),
             };
         }
-        let Some(remaining) = limits.remaining else {
+        let Some(remaining) = limits.remaining(mover) else {
             return Clock {
                 started,
                 soft: None,
                 hard: None,
             };
         };
-        let (soft, hard) = plan(limits, remaining, move_number, overhead);
+        let control = TimeLeft {
+            remaining,
+            increment: *limits.increment.get(mover),
+            moves_to_go: limits.moves_to_go,
+        };
+        let (soft, hard) = plan(&control, move_number, overhead);
         Clock {
             started,
             soft: Some(soft),
@@ -89,17 +87,21 @@ impl Clock {
     }
 }
 
-fn plan(
-    limits: &Limits,
+/// The mover's clock.
+#[derive(Clone, Copy, Debug)]
+struct TimeLeft {
     remaining: Duration,
-    move_number: u32,
-    overhead: Duration,
-) -> (Duration, Duration) {
-    let usable = remaining.saturating_sub(overhead).max(SMALLEST);
-    let per_mille = |duration: Duration, share: i32| duration.mul_f64(f64::from(share) / 1000.0);
-    let increment = per_mille(limits.increment, params::time_increment_share());
+    increment: Duration,
+    moves_to_go: Option<u32>,
+}
 
-    let (soft, hard) = match limits.moves_to_go {
+/// The soft and the hard limit.
+fn plan(left: &TimeLeft, move_number: u32, overhead: Duration) -> (Duration, Duration) {
+    let usable = left.remaining.saturating_sub(overhead).max(SMALLEST);
+    let per_mille = |duration: Duration, share: i32| duration.mul_f64(f64::from(share) / 1000.0);
+    let increment = per_mille(left.increment, params::time_increment_share());
+
+    let (soft, hard) = match left.moves_to_go {
         Some(moves) if moves > 0 => {
             // Overhead is paid at each of the moves still to go.
             let moves = moves.min(50);
@@ -125,7 +127,7 @@ fn plan(
             (soft, hard)
         }
     };
-    let most = match limits.moves_to_go {
+    let most = match left.moves_to_go {
         Some(1) => usable.mul_f64(0.9),
         _ => per_mille(usable, params::time_hard_share()),
     };
@@ -156,28 +158,24 @@ mod tests {
     const OVERHEAD: Duration = Duration::from_millis(10);
 
     fn planned(remaining: u64, increment: u64, moves_to_go: Option<u32>) -> (Duration, Duration) {
-        let limits = Limits {
+        let left = TimeLeft {
+            remaining: Duration::from_millis(remaining),
             increment: Duration::from_millis(increment),
             moves_to_go,
-            ..Limits::default()
         };
-        planned_at(60, &limits, remaining)
-    }
-
-    fn planned_at(move_number: u32, limits: &Limits, remaining: u64) -> (Duration, Duration) {
-        let remaining = Duration::from_millis(remaining);
-        plan(limits, remaining, move_number, OVERHEAD)
+        plan(&left, 60, OVERHEAD)
     }
 
     #[test]
     fn the_middle_of_a_game_gets_as_much_as_its_beginning() {
-        let limits = Limits {
-            increment: Duration::from_millis(30),
-            ..Limits::default()
-        };
         let (mut remaining, mut taken) = (3_000, Vec::new());
         for move_number in 1..=60 {
-            let (soft, _) = planned_at(move_number, &limits, remaining);
+            let left = TimeLeft {
+                remaining: Duration::from_millis(remaining),
+                increment: Duration::from_millis(30),
+                moves_to_go: None,
+            };
+            let (soft, _) = plan(&left, move_number, OVERHEAD);
             taken.push(soft);
             remaining = remaining + 30 - soft.as_millis() as u64;
         }
@@ -255,11 +253,8 @@ mod tests {
 
     #[test]
     fn movetime_is_kept_but_for_the_overhead() {
-        let limits = Limits {
-            move_time: Some(Duration::from_millis(100)),
-            ..Limits::default()
-        };
-        let clock = Clock::new(&limits, 1, OVERHEAD, Instant::now());
+        let limits = Limits::move_time(Duration::from_millis(100));
+        let clock = Clock::new(&limits, Color::White, 1, OVERHEAD, Instant::now());
         assert_eq!(clock.hard, Some(Duration::from_millis(90)));
         assert_eq!(clock.soft, None);
     }

@@ -34,7 +34,7 @@ impl Search<'_> {
     /// better than the other.
     #[inline]
     pub(super) fn draw_score(&self, ply: usize) -> i32 {
-        let contempt = self.request.contempt;
+        let contempt = self.contempt;
         DRAW + if ply.is_multiple_of(2) {
             -contempt
         } else {

@@ -7,17 +7,17 @@ use shakmaty::Move;
 use super::clock::Confidence;
 use super::negamax::Root;
 use super::score::{INFINITE, MATE, MAX_PLY, is_mate};
-use super::{Bound, Outcome, Report, Request, RootMove, Search, params};
+use super::{Bound, RootMove, Search, SearchInfo, SearchRequest, SearchResult, params};
 use crate::position::movegen;
 
 /// Lines of unfinished iterations and the move being looked at are only worth a person's
 /// attention when things take long.
 const SLOW: Duration = Duration::from_secs(3);
 
-pub(super) fn root_moves(request: &Request) -> Vec<RootMove> {
+pub(super) fn root_moves(request: &SearchRequest) -> Vec<RootMove> {
     movegen::legal_moves(request.game.position())
         .into_iter()
-        .filter(|m| request.only.is_empty() || request.only.contains(m))
+        .filter(|m| request.searchmoves.is_empty() || request.searchmoves.contains(m))
         .map(|m| RootMove {
             m,
             score: -INFINITE,
@@ -42,16 +42,16 @@ impl RootMove {
 
 impl Search<'_> {
     /// Searches until a limit is reached or someone says stop.
-    pub fn run(&mut self) -> Outcome {
+    pub fn run(&mut self) -> SearchResult {
         if !self.root_moves.is_empty() {
             self.deepen();
         }
         self.control.publish(self.id, self.nodes);
-        self.outcome()
+        self.result()
     }
 
     fn deepen(&mut self) {
-        let lines = self.request.multi_pv.clamp(1, self.root_moves.len());
+        let lines = self.settings.multi_pv.clamp(1, self.root_moves.len());
         let mut stable_iterations = 0;
         let mut previous: Option<(Move, i32)> = None;
 
@@ -104,7 +104,7 @@ impl Search<'_> {
         self.request
             .limits
             .depth
-            .map_or(deepest, |depth| depth.clamp(1, deepest))
+            .map_or(deepest, |depth| depth.clamp(1, deepest as u32) as i32)
     }
 
     /// Whether the iteration just finished was the last one.
@@ -181,12 +181,12 @@ impl Search<'_> {
 
     fn report(&self, line: usize, bound: Bound) {
         self.control.publish(self.id, self.nodes);
-        self.observer.report(&self.describe(line, bound));
+        self.observer.info(&self.describe(line, bound));
     }
 
-    fn describe(&self, line: usize, bound: Bound) -> Report {
+    fn describe(&self, line: usize, bound: Bound) -> SearchInfo {
         let root = &self.root_moves[line];
-        Report {
+        SearchInfo {
             depth: self.root_depth,
             seldepth: root.seldepth,
             multi_pv: line + 1,
@@ -199,7 +199,7 @@ impl Search<'_> {
         }
     }
 
-    pub(super) fn best_line(&self) -> Option<Report> {
+    pub(super) fn best_line(&self) -> Option<SearchInfo> {
         (!self.root_moves.is_empty()).then(|| self.describe(0, Bound::Exact))
     }
 
@@ -240,12 +240,12 @@ impl Search<'_> {
         }
     }
 
-    fn outcome(&self) -> Outcome {
+    fn result(&self) -> SearchResult {
         let Some(root) = self.root_moves.first() else {
-            return Outcome::default();
+            return SearchResult::default();
         };
-        Outcome {
-            best: Some(root.m),
+        SearchResult {
+            best_move: Some(root.m),
             ponder: root.line.get(1).copied(),
             score: root.known_score(),
             depth: self.completed_depth,

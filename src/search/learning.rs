@@ -43,10 +43,10 @@ impl Search<'_> {
         let previous = self.ply(ply - 1);
         if let (Some((m, context)), Some(before)) = (previous.quiet, previous.static_eval) {
             let limit = params::eval_history_limit();
-            let gain = self.memory.yardstick.tempo - before - static_eval;
+            let gain = self.data.yardstick.tempo - before - static_eval;
             let gain = gain * params::eval_history_slope();
             let bonus = gain.clamp(-limit, limit);
-            self.memory
+            self.data
                 .history
                 .update_squares(!position.turn(), m, &context, bonus);
         }
@@ -79,7 +79,7 @@ impl Search<'_> {
             _ => Bound::Upper,
         };
         // At the root, further lines of MultiPV and a choice of moves say less than all moves.
-        let whole = node.ply > 0 || self.pv_index == 0 && self.request.only.is_empty();
+        let whole = node.ply > 0 || self.pv_index == 0 && self.request.searchmoves.is_empty();
         if whole {
             self.store(position, node, node.depth, best_score, bound, best_move);
         }
@@ -91,7 +91,7 @@ impl Search<'_> {
         let quiet = best_move.is_none_or(|m| !is_tactical(m));
         if whole && !node.in_check && quiet && tells_about_eval && !is_mate(best_score) {
             let (eval, depth) = (node.static_eval, node.depth);
-            self.memory
+            self.data
                 .history
                 .correct(position, &node.context, best_score, eval, depth);
         }
@@ -101,7 +101,7 @@ impl Search<'_> {
     fn reward_previous_move(&mut self, position: &Position, node: &Node) {
         if let Some((m, context)) = self.ply(node.ply - 1).quiet {
             let bonus = history::bonus(node.depth) / 2;
-            self.memory
+            self.data
                 .history
                 .update_quiet(!position.turn(), m, &context, bonus);
         }
@@ -111,7 +111,7 @@ impl Search<'_> {
     fn reward(&mut self, position: &Position, node: &Node, best: Move, tried: &Tried) {
         let us = position.turn();
         let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
-        let learned = &mut self.memory.history;
+        let learned = &mut self.data.history;
         if is_tactical(best) {
             learned.update_capture(us, best, bonus);
         } else {

@@ -1,10 +1,11 @@
 //! The search: what to play.
 //!
-//! A [`Pool`] of persistent threads shares one [`Table`]; each thread runs the same iterative
-//! deepening on its own histories (lazy SMP), the first one keeps the clock and speaks.
-//! From the outside in:
+//! An [`Engine`] takes settings and requests and gives results. Its threads share one
+//! transposition table; each runs the same iterative deepening on its own histories (lazy SMP),
+//! the main one keeps the clock and speaks. From the outside in:
 //!
-//! - [`threads`]: the pool, its jobs and its control flags
+//! - [`engine`]: settings, requests, results; [`limits`]: what ends a search
+//! - [`threads`]: worker threads and the flags they share
 //! - [`iterate`]: iterative deepening, aspiration windows, MultiPV, when to stop
 //! - [`negamax`]: the main search of one node; [`quiescence`]: captures until it is calm
 //! - [`shortcuts`], [`pruning`], [`reduction`]: what not to search, and how deep to search the rest
@@ -13,15 +14,15 @@
 //! - [`table`], [`cuckoo`]: positions seen before
 //! - [`clock`], [`params`], [`score`], [`yardstick`]: time, constants, units
 //! - [`plain`]: another search altogether: full width and captures, for the games of the papers
-//!
-//! One thread is deterministic: same position, same hash size, same nodes.
 
-pub mod clock;
+mod clock;
 mod cuckoo;
 mod draws;
-pub mod history;
+mod engine;
+mod history;
 mod iterate;
 mod learning;
+mod limits;
 mod negamax;
 mod ordering;
 mod pages;
@@ -32,58 +33,33 @@ mod quiescence;
 mod reduction;
 pub mod score;
 mod shortcuts;
-pub mod table;
-pub mod threads;
+mod table;
+mod threads;
 mod yardstick;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use shakmaty::Move;
 
 use crate::eval::{Evaluator, Weights};
+use crate::position::Position;
 use crate::position::movegen::PackedMove;
-use crate::position::{Game, Position};
-use clock::{Clock, Limits};
+use clock::Clock;
+use engine::Job;
+pub use engine::{Engine, EngineError, EngineSettings, SearchRequest};
 use history::{Context, History, Played};
+pub use limits::Limits;
 use score::MAX_PLY;
-pub use table::{Bound, Table};
-pub use threads::{Control, Pool};
+pub use table::Bound;
+use table::Table;
+use threads::Control;
+pub use threads::STACK_BYTES;
 use yardstick::Yardstick;
-
-/// Everything a search needs to know.
-#[derive(Clone)]
-pub struct Request {
-    pub game: Game,
-    pub limits: Limits,
-    /// `searchmoves`: only these; empty means all.
-    pub only: Vec<Move>,
-    pub multi_pv: usize,
-    pub overhead: Duration,
-    /// By how much a draw is worse than an even game, to the side that moves first.
-    pub contempt: i32,
-    pub weights: Arc<Weights>,
-    pub started: Instant,
-}
-
-impl Request {
-    pub fn new(game: Game, limits: Limits, weights: Arc<Weights>) -> Request {
-        Request {
-            game,
-            limits,
-            only: Vec::new(),
-            multi_pv: 1,
-            overhead: Duration::ZERO,
-            contempt: 0,
-            weights,
-            started: Instant::now(),
-        }
-    }
-}
 
 /// What is known after an iteration, for one of the lines asked for.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SearchInfo {
     pub depth: i32,
     pub seldepth: usize,
     /// Counted from one.
@@ -97,41 +73,45 @@ pub struct Report {
 }
 
 /// The end of a search.
-#[derive(Clone, Debug, Default)]
-pub struct Outcome {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchResult {
     /// `None` when there is no legal move.
-    pub best: Option<Move>,
+    pub best_move: Option<Move>,
+    /// The reply that the search expects.
     pub ponder: Option<Move>,
     pub score: i32,
+    /// The last iteration that was completed.
     pub depth: i32,
     pub nodes: u64,
 }
 
-/// Hears what the search has to say. Called from the first search thread.
-pub trait Observer: Send + Sync {
-    fn report(&self, _report: &Report) {}
+/// Hears what the search has to say. Called from the main search thread.
+pub trait SearchObserver: Send + Sync {
+    fn info(&self, _info: &SearchInfo) {}
     fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
     fn message(&self, _text: &str) {}
-    fn finished(&self, _outcome: &Outcome) {}
+    /// Only of searches that were started, not of those whose result is returned.
+    fn finished(&self, _result: &SearchResult) {}
 }
 
 /// An observer for searches that nobody watches.
 pub struct Silent;
 
-impl Observer for Silent {}
+impl SearchObserver for Silent {}
 
 /// What a search thread keeps from one search to the next.
-pub struct Memory {
+struct ThreadData {
     history: Box<History>,
     evaluator: Evaluator,
     yardstick: Yardstick,
     weights: Arc<Weights>,
 }
 
-impl Memory {
-    pub fn new(weights: Arc<Weights>) -> Memory {
+impl ThreadData {
+    fn new(settings: &EngineSettings) -> ThreadData {
         cuckoo::prepare();
-        Memory {
+        let weights = settings.weights.clone();
+        ThreadData {
             history: History::new(),
             evaluator: Evaluator::new(weights.clone()),
             yardstick: Yardstick::new(&weights),
@@ -139,14 +119,15 @@ impl Memory {
         }
     }
 
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.history.clear();
         self.evaluator.clear();
     }
 
-    fn use_weights(&mut self, weights: &Arc<Weights>) {
-        if !Arc::ptr_eq(&self.weights, weights) {
-            *self = Memory::new(weights.clone());
+    /// New weights start with an empty history.
+    fn adopt(&mut self, settings: &EngineSettings) {
+        if !Arc::ptr_eq(&self.weights, &settings.weights) {
+            *self = ThreadData::new(settings);
         }
     }
 }
@@ -186,12 +167,15 @@ struct Ply {
 const BEFORE_ROOT: usize = 4;
 
 /// One thread's search of one request.
-pub struct Search<'a> {
-    request: &'a Request,
+struct Search<'a> {
+    settings: &'a EngineSettings,
+    request: &'a SearchRequest,
     table: &'a Table,
     control: &'a Control,
-    observer: &'a dyn Observer,
-    memory: &'a mut Memory,
+    observer: &'a dyn SearchObserver,
+    data: &'a mut ThreadData,
+    /// In internal units.
+    contempt: i32,
     clock: Clock,
     /// Zero for the thread that keeps the clock and speaks.
     id: usize,
@@ -211,15 +195,17 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(
-        request: &'a Request,
-        table: &'a Table,
-        control: &'a Control,
-        observer: &'a dyn Observer,
-        memory: &'a mut Memory,
+    fn new(
+        job: &'a Job,
+        observer: &'a dyn SearchObserver,
+        data: &'a mut ThreadData,
         id: usize,
     ) -> Search<'a> {
-        memory.use_weights(&request.weights);
+        let Job {
+            settings, request, ..
+        } = job;
+        data.adopt(settings);
+        let position = request.game.position();
         let ply = Ply {
             played: Played::NOTHING,
             quiet: None,
@@ -234,18 +220,21 @@ impl<'a> Search<'a> {
         Search {
             clock: Clock::new(
                 &request.limits,
-                request.game.position().move_number(),
-                request.overhead,
+                position.turn(),
+                position.move_number(),
+                settings.move_overhead,
                 request.started,
             ),
             keys: request.game.key_history().to_vec(),
             stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
             root_moves: iterate::root_moves(request),
+            settings,
             request,
-            table,
-            control,
+            table: &job.table,
+            control: &job.control,
             observer,
-            memory,
+            data,
+            contempt: job.contempt(),
             id,
             pv_index: 0,
             root_depth: 0,

@@ -1,6 +1,8 @@
 //! One node of the main search: principal variation search with everything that makes it
 //! selective, in numbered steps.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use shakmaty::Move;
 
 use super::history::{Context, Played};
@@ -160,10 +162,7 @@ impl Search<'_> {
         self.ply_mut(ply).line.clear();
         if self.nodes.is_multiple_of(NODES_BETWEEN_CHECKS) {
             self.control.publish(self.id, self.nodes);
-            let out_of_time = self.id == 0
-                && !self.control.is_pondering()
-                && (self.clock.past_hard_limit() || self.nodes_used_up(self.control.nodes()));
-            if out_of_time {
+            if self.id == 0 && self.must_stop() {
                 self.control.stop();
             }
             self.aborted |= self.control.is_stopped();
@@ -172,6 +171,14 @@ impl Search<'_> {
         // The first iteration always ends, so that there is a move and a score.
         self.aborted &= self.completed_depth > 0;
         self.aborted
+    }
+
+    /// A limit is reached, or the caller has lost interest.
+    fn must_stop(&self) -> bool {
+        let told = self.request.stop.as_ref();
+        told.is_some_and(|stop| stop.load(Relaxed))
+            || !self.control.is_pondering()
+                && (self.clock.past_hard_limit() || self.nodes_used_up(self.control.nodes()))
     }
 
     #[inline]
@@ -234,13 +241,13 @@ impl Search<'_> {
             return None;
         }
         let known = entry.and_then(|entry| entry.eval);
-        Some(known.unwrap_or_else(|| self.memory.evaluator.evaluate_at(position, ply)))
+        Some(known.unwrap_or_else(|| self.data.evaluator.evaluate_at(position, ply)))
     }
 
     /// The evaluation mended by what the search learned, fading as the fifty moves run out.
     pub(super) fn corrected(&self, position: &Position, raw: i32, context: &Context) -> i32 {
         let faded = raw * (220 - position.halfmoves().min(100) as i32) / 220;
-        let correction = self.memory.history.correction(position, context);
+        let correction = self.data.history.correction(position, context);
         (faded + correction).clamp(-MAX_EVAL, MAX_EVAL)
     }
 
@@ -304,7 +311,7 @@ impl Search<'_> {
         let mut best_move = None;
         let mut number = 0;
 
-        while let Some(m) = picker.next(position, &self.memory.history, &node.context) {
+        while let Some(m) = picker.next(position, &self.data.history, &node.context) {
             if excluded.is(m) || N::ROOT && self.is_settled_at_root(m) {
                 continue;
             }
@@ -390,12 +397,12 @@ impl Search<'_> {
         [
             first,
             second,
-            self.memory.history.counter(context.answered[0]),
+            self.data.history.counter(context.answered[0]),
         ]
     }
 
     fn history_of(&self, position: &Position, node: &Node, m: Move) -> i32 {
-        let learned = &self.memory.history;
+        let learned = &self.data.history;
         if is_tactical(m) {
             learned.capture(position.turn(), m)
         } else {

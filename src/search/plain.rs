@@ -15,10 +15,10 @@ use arrayvec::ArrayVec;
 use shakmaty::Move;
 use thiserror::Error;
 
-use super::Outcome;
+use super::{EngineError, SearchResult};
 use super::ordering::is_tactical;
 use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
-use super::table::{Bound, Entry, OutOfMemory, Table};
+use super::table::{Bound, Entry, Table};
 use crate::eval::{Evaluator, Weights};
 use crate::position::movegen::{self, PackedMove, Stage};
 use crate::position::{Game, Position, see_at_least, see_value};
@@ -85,7 +85,7 @@ impl PlainSearch {
         self.evaluator.weights()
     }
 
-    pub fn new(weights: Arc<Weights>, breadth: Breadth) -> Result<PlainSearch, OutOfMemory> {
+    pub fn new(weights: Arc<Weights>, breadth: Breadth) -> Result<PlainSearch, EngineError> {
         Ok(PlainSearch {
             breadth,
             evaluator: Evaluator::new(weights),
@@ -106,7 +106,7 @@ impl PlainSearch {
     }
 
     /// The best move, one ply deeper at a time so that each iteration orders the next.
-    pub fn run(&mut self, game: &Game) -> Outcome {
+    pub fn run(&mut self, game: &Game) -> SearchResult {
         self.keys.clear();
         self.keys.extend_from_slice(game.key_history());
         self.table.next_search();
@@ -119,8 +119,8 @@ impl PlainSearch {
         for depth in 1..=self.breadth.plies {
             score = self.all_moves(game.position(), depth, 0, -INFINITE, INFINITE);
         }
-        Outcome {
-            best: self.best,
+        SearchResult {
+            best_move: self.best,
             ponder: None,
             score,
             depth: self.breadth.plies as i32,
@@ -397,8 +397,8 @@ mod tests {
             let position = Position::from_fen(fen).unwrap();
             let breadth = "3+0".parse().unwrap();
             let mut search = PlainSearch::new(weights.clone(), breadth).unwrap();
-            let outcome = search.run(&Game::new(position.clone()));
-            assert_eq!(outcome.score, minimax(&position, 3, 0, &weights), "{fen}");
+            let result = search.run(&Game::new(position.clone()));
+            assert_eq!(result.score, minimax(&position, 3, 0, &weights), "{fen}");
         }
     }
 

@@ -70,14 +70,14 @@ impl Search<'_> {
         }
         let mut best_score = stand_pat;
         let mut best_move = None;
-        while let Some(m) = picker.next(position, &self.memory.history, &context) {
+        while let Some(m) = picker.next(position, &self.data.history, &context) {
             if best_score > -MATE_IN_MAX {
                 if in_check && !is_tactical(m) {
                     // One quiet way out of check is enough once it does not lose.
                     picker.skip_quiets();
                 } else if !in_check && m.is_capture() && m.promotion().is_none() {
                     // Even winning the piece outright may leave the score below alpha.
-                    let gain = self.memory.yardstick.capture(m) + params::quiescence_margin();
+                    let gain = self.data.yardstick.capture(m) + params::quiescence_margin();
                     if stand_pat + gain <= alpha {
                         best_score = best_score.max(stand_pat + gain);
                         continue;

@@ -89,7 +89,7 @@ impl Search<'_> {
             return None;
         }
         let mut picker = Picker::tactical(position, node.table_move, raised - static_eval);
-        while let Some(m) = picker.next(position, &self.memory.history, &node.context) {
+        while let Some(m) = picker.next(position, &self.data.history, &node.context) {
             let child = self.make(position, ply, m, &node.context);
             let mut score = -self.quiescence::<NonPv>(&child, ply + 1, -raised, -raised + 1);
             if score >= raised && depth > 4 {

@@ -239,10 +239,6 @@ impl Table {
             .count();
         used * 1000 / (sample.len() * 4)
     }
-
-    pub fn mebibytes(&self) -> usize {
-        (self.clusters.len() * size_of::<Cluster>()) >> 20
-    }
 }
 
 /// Memory that can be had without swapping, where the system tells: an allocation that is only

@@ -2,22 +2,21 @@
 //! session still answers `stop` and `quit`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
-
-use crate::search::Control;
 
 /// Dropping it stops the work and waits for its end.
 pub struct Background {
-    control: Arc<Control>,
+    stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Background {
-    pub fn start(work: impl FnOnce(&Control) + Send + 'static) -> Background {
-        let control = Arc::new(Control::new(1));
-        let shared = control.clone();
+    pub fn start(work: impl FnOnce(&Arc<AtomicBool>) + Send + 'static) -> Background {
+        let stop = Arc::new(AtomicBool::new(false));
+        let shared = stop.clone();
         Background {
-            control,
+            stop,
             thread: Some(std::thread::spawn(move || work(&shared))),
         }
     }
@@ -32,7 +31,7 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.control.stop();
+        self.stop.store(true, Relaxed);
         self.wait();
     }
 }

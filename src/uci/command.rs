@@ -8,10 +8,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use shakmaty::Color;
 use thiserror::Error;
 use vampirc_uci::{UciMessage, parse_one};
 
-use crate::search::clock::Limits;
+use crate::search::Limits;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -40,21 +41,11 @@ pub enum Command {
     Help,
 }
 
-/// The arguments of `go`, with both sides' clocks.
+/// The arguments of `go`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
+    pub limits: Limits,
     pub search_moves: Vec<String>,
-    pub white_time: Option<i64>,
-    pub black_time: Option<i64>,
-    pub white_increment: Option<i64>,
-    pub black_increment: Option<i64>,
-    pub moves_to_go: Option<i64>,
-    pub depth: Option<i64>,
-    pub nodes: Option<i64>,
-    pub mate: Option<i64>,
-    pub move_time: Option<i64>,
-    pub infinite: bool,
-    pub ponder: bool,
     /// The first argument that was ignored, and why.
     pub warning: Option<String>,
 }
@@ -222,8 +213,8 @@ fn go(words: &[&str]) -> Result<Command, ParseError> {
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
         match word {
-            "infinite" => go.infinite = true,
-            "ponder" => go.ponder = true,
+            "infinite" => go.limits.infinite = true,
+            "ponder" => go.limits.ponder = true,
             "searchmoves" => {
                 while let Some(m) = words.next_if(|word| looks_like_a_move(word)) {
                     go.search_moves.push(m.to_owned());
@@ -235,13 +226,12 @@ fn go(words: &[&str]) -> Result<Command, ParseError> {
             }
             _ => {
                 let value = words.peek().and_then(|text| integer(text));
-                match (go.number(word), value) {
-                    (Some(slot), Some(value)) => {
-                        *slot = Some(value);
+                match (set_limit(&mut go.limits, word, value), value) {
+                    (true, Some(_)) => {
                         words.next();
                     }
-                    (Some(_), None) => go.warn(|| format!("go {word} needs a number")),
-                    (None, _) => {
+                    (true, None) => go.warn(|| format!("go {word} needs a number")),
+                    (false, _) => {
                         go.warn(|| format!("go: unknown argument '{}'", excerpt(word)));
                         words.next_if(|_| value.is_some());
                     }
@@ -278,56 +268,35 @@ impl Go {
         self.warning.get_or_insert_with(text);
     }
 
-    fn number(&mut self, word: &str) -> Option<&mut Option<i64>> {
-        Some(match word {
-            "wtime" => &mut self.white_time,
-            "btime" => &mut self.black_time,
-            "winc" => &mut self.white_increment,
-            "binc" => &mut self.black_increment,
-            "movestogo" => &mut self.moves_to_go,
-            "depth" => &mut self.depth,
-            "nodes" => &mut self.nodes,
-            "mate" => &mut self.mate,
-            "movetime" => &mut self.move_time,
-            _ => return None,
-        })
-    }
-
     /// Whether the search stops without `stop` or `ponderhit`.
     pub fn ends_by_itself(&self) -> bool {
-        let limits = self.limits(true);
+        let limits = &self.limits;
         let limited = limits.depth.is_some()
             || limits.nodes.is_some()
             || limits.mate.is_some()
             || limits.move_time.is_some()
-            || limits.remaining.is_some();
-        limited && !self.infinite && !self.ponder
+            || limits.remaining(Color::White).is_some();
+        limited && !limits.infinite && !limits.ponder
     }
+}
 
-    /// The limits for the side to move. A negative clock counts as zero. A missing clock is
-    /// replaced by the opponent's, or by one increment.
-    pub fn limits(&self, white_moves: bool) -> Limits {
-        let (ours, theirs, increment) = match white_moves {
-            true => (self.white_time, self.black_time, self.white_increment),
-            false => (self.black_time, self.white_time, self.black_increment),
-        };
-        let increment = increment.map(milliseconds).unwrap_or_default();
-        let assumed = (!increment.is_zero()).then_some(increment);
-        Limits {
-            depth: self.depth.map(|depth| depth.clamp(1, 1_000) as i32),
-            nodes: self.nodes.map(|nodes| nodes.max(1) as u64),
-            mate: self.mate.map(|moves| moves.clamp(1, 1_000) as u32),
-            move_time: self.move_time.map(milliseconds),
-            remaining: ours.or(theirs).map(milliseconds).or(assumed),
-            increment,
-            moves_to_go: self
-                .moves_to_go
-                .filter(|moves| *moves > 0)
-                .map(|moves| moves.min(1_000) as u32),
-            infinite: self.infinite,
-            ponder: self.ponder,
-        }
+/// Whether the word is one of UCI's limits; with a value, sets it. Clocks below zero have run out.
+fn set_limit(limits: &mut Limits, word: &str, value: Option<i64>) -> bool {
+    let time = value.map(milliseconds);
+    let count = value.map(|value| value.clamp(1, 1_000) as u32);
+    match word {
+        "wtime" => limits.time.white = time,
+        "btime" => limits.time.black = time,
+        "winc" => limits.increment.white = time.unwrap_or_default(),
+        "binc" => limits.increment.black = time.unwrap_or_default(),
+        "movestogo" => limits.moves_to_go = count.filter(|_| value > Some(0)),
+        "depth" => limits.depth = count,
+        "nodes" => limits.nodes = value.map(|nodes| nodes.max(1) as u64),
+        "mate" => limits.mate = count,
+        "movetime" => limits.move_time = time,
+        _ => return false,
     }
+    true
 }
 
 /// At most a year, so that sums of durations never overflow.
@@ -357,40 +326,36 @@ mod tests {
     #[test]
     fn go_keeps_ponder_and_movetime_beside_clocks() {
         let go = go_of("go ponder wtime 1000 btime 2000 movetime 50 movestogo 5");
-        assert!(go.ponder);
-        let limits = go.limits(false);
-        assert_eq!(limits.remaining, Some(Duration::from_secs(2)));
-        assert_eq!(limits.move_time, Some(Duration::from_millis(50)));
-        assert_eq!(limits.moves_to_go, Some(5));
+        assert!(go.limits.ponder);
+        let remaining = go.limits.remaining(Color::Black);
+        assert_eq!(remaining, Some(Duration::from_secs(2)));
+        assert_eq!(go.limits.move_time, Some(Duration::from_millis(50)));
+        assert_eq!(go.limits.moves_to_go, Some(5));
     }
 
     #[test]
     fn go_survives_trailing_spaces_and_huge_numbers() {
-        assert!(go_of("go infinite ").infinite);
-        assert_eq!(
-            go_of("go depth 99999999999999999999999").limits(true).depth,
-            Some(1_000)
-        );
-        assert_eq!(go_of("go depth 300").limits(true).depth, Some(300));
+        assert!(go_of("go infinite ").limits.infinite);
+        let depth = |text: &str| go_of(text).limits.depth;
+        assert_eq!(depth("go depth 99999999999999999999999"), Some(1_000));
+        assert_eq!(depth("go depth 300"), Some(300));
     }
 
     #[test]
     fn negative_and_missing_clocks_are_usable() {
-        assert_eq!(
-            go_of("go wtime -50 btime 1").limits(true).remaining,
-            Some(Duration::ZERO)
-        );
-        let only_opponent = go_of("go btime 700").limits(true);
-        assert_eq!(only_opponent.remaining, Some(Duration::from_millis(700)));
-        let only_increment = go_of("go winc 30").limits(true);
-        assert_eq!(only_increment.remaining, Some(Duration::from_millis(30)));
+        let remaining = |text: &str| go_of(text).limits.remaining(Color::White);
+        assert_eq!(remaining("go wtime -50 btime 1"), Some(Duration::ZERO));
+        let only_opponent = remaining("go btime 700");
+        assert_eq!(only_opponent, Some(Duration::from_millis(700)));
+        let only_increment = remaining("go winc 30");
+        assert_eq!(only_increment, Some(Duration::from_millis(30)));
     }
 
     #[test]
     fn searchmoves_end_at_the_next_keyword() {
         let go = go_of("go searchmoves e2e4 d2d4 depth 3");
         assert_eq!(go.search_moves, ["e2e4", "d2d4"]);
-        assert_eq!(go.depth, Some(3));
+        assert_eq!(go.limits.depth, Some(3));
     }
 
     #[test]
@@ -446,7 +411,7 @@ mod tests {
         assert_eq!(warning("go depth"), "go depth needs a number");
         assert_eq!(warning("go dpeth 3"), "go: unknown argument 'dpeth'");
         let go = go_of("go depth nodes 7");
-        assert_eq!(go.nodes, Some(7));
+        assert_eq!(go.limits.nodes, Some(7));
         assert!(go.warning.is_some());
         assert_eq!(go_of("go depth 3").warning, None);
     }

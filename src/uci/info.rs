@@ -10,7 +10,7 @@ use super::output::Output;
 use crate::eval::{Centipawns, WinModel};
 use crate::position::Position;
 use crate::search::score::{DRAW, ReportedScore, mated_in};
-use crate::search::{Bound, Observer, Outcome, Report};
+use crate::search::{Bound, SearchInfo, SearchObserver, SearchResult};
 
 /// Turns a search's reports into UCI lines.
 pub struct Printer {
@@ -26,23 +26,23 @@ impl Printer {
         self.root.uci(m)
     }
 
-    fn line(&self, report: &Report) -> String {
-        let milliseconds = report.elapsed.as_millis();
-        let nps = u128::from(report.nodes) * 1000 / milliseconds.max(1);
+    fn line(&self, info: &SearchInfo) -> String {
+        let milliseconds = info.elapsed.as_millis();
+        let nps = u128::from(info.nodes) * 1000 / milliseconds.max(1);
         let mut line = format!(
             "info depth {} seldepth {} multipv {} score {}",
-            report.depth,
-            report.seldepth,
-            report.multi_pv,
-            self.score(report.score, report.bound)
+            info.depth,
+            info.seldepth,
+            info.multi_pv,
+            self.score(info.score, info.bound)
         );
         // Writing to a string cannot fail.
         let _ = write!(
             line,
             " nodes {} nps {nps} hashfull {} tbhits 0 time {milliseconds} pv",
-            report.nodes, report.hashfull
+            info.nodes, info.hashfull
         );
-        for m in &report.line {
+        for m in &info.line {
             let _ = write!(line, " {}", self.uci(*m));
         }
         line
@@ -66,9 +66,9 @@ impl Printer {
     }
 }
 
-impl Observer for Printer {
-    fn report(&self, report: &Report) {
-        self.output.line(self.line(report));
+impl SearchObserver for Printer {
+    fn info(&self, info: &SearchInfo) {
+        self.output.line(self.line(info));
     }
 
     fn current_move(&self, depth: i32, m: Move, number: usize) {
@@ -82,8 +82,8 @@ impl Observer for Printer {
         self.output.message(text);
     }
 
-    fn finished(&self, outcome: &Outcome) {
-        let Some(best) = outcome.best else {
+    fn finished(&self, result: &SearchResult) {
+        let Some(best) = result.best_move else {
             // Mated or stalemated already: say so, and that there is nothing to play.
             let score = if self.root.in_check() {
                 mated_in(0)
@@ -95,7 +95,7 @@ impl Observer for Printer {
             self.output.line("bestmove 0000");
             return;
         };
-        match outcome.ponder {
+        match result.ponder {
             Some(ponder) => self.output.line(format_args!(
                 "bestmove {} ponder {}",
                 self.uci(best),

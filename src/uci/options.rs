@@ -9,13 +9,8 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::session::Session;
-
-/// MiB.
-pub const DEFAULT_HASH: i64 = 16;
-/// Milliseconds. A busy machine may delay a finished search by more than one scheduler tick.
-pub const DEFAULT_OVERHEAD: i64 = 20;
-/// Centipawns.
-pub const DEFAULT_CONTEMPT: i64 = 16;
+use crate::eval::Centipawns;
+use crate::search::EngineSettings;
 
 /// What became of setting an option; the error is for people.
 pub type Applied = Result<(), String>;
@@ -66,10 +61,10 @@ pub static OPTIONS: &[UciOption] = &[
         name: "Hash",
         meaning: "size of the transposition table in MiB",
         kind: Kind::Spin {
-            default: DEFAULT_HASH,
+            default: EngineSettings::DEFAULT_HASH_MIB as i64,
             min: 1,
             max: 65_536,
-            set: Session::set_hash,
+            set: |session, mib| session.configure(|engine| engine.hash_mib = mib as usize),
         },
     },
     UciOption {
@@ -79,7 +74,7 @@ pub static OPTIONS: &[UciOption] = &[
             default: 1,
             min: 1,
             max: 1_024,
-            set: Session::set_threads,
+            set: |session, count| session.configure(|engine| engine.threads = count as usize),
         },
     },
     UciOption {
@@ -107,22 +102,19 @@ pub static OPTIONS: &[UciOption] = &[
             default: 1,
             min: 1,
             max: 256,
-            set: |session, lines| {
-                session.settings.multi_pv = lines as usize;
-                Ok(())
-            },
+            set: |session, lines| session.configure(|engine| engine.multi_pv = lines as usize),
         },
     },
     UciOption {
         name: "Move Overhead",
         meaning: "milliseconds reserved each move for the delay between engine and GUI",
         kind: Kind::Spin {
-            default: DEFAULT_OVERHEAD,
+            default: EngineSettings::DEFAULT_MOVE_OVERHEAD.as_millis() as i64,
             min: 0,
             max: 10_000,
             set: |session, milliseconds| {
-                session.settings.overhead = Duration::from_millis(milliseconds as u64);
-                Ok(())
+                let overhead = Duration::from_millis(milliseconds as u64);
+                session.configure(|engine| engine.move_overhead = overhead)
             },
         },
     },
@@ -130,12 +122,12 @@ pub static OPTIONS: &[UciOption] = &[
         name: "Contempt",
         meaning: "centipawns by which a draw counts as worse than an even game; avoids draws against weaker opponents",
         kind: Kind::Spin {
-            default: DEFAULT_CONTEMPT,
+            default: EngineSettings::DEFAULT_CONTEMPT.0 as i64,
             min: -100,
             max: 100,
             set: |session, centipawns| {
-                session.settings.contempt = centipawns;
-                Ok(())
+                let contempt = Centipawns(centipawns as i32);
+                session.configure(|engine| engine.contempt = contempt)
             },
         },
     },
@@ -166,10 +158,7 @@ pub static OPTIONS: &[UciOption] = &[
         meaning: "search without Contempt, as `go infinite` always does",
         kind: Kind::Check {
             default: false,
-            set: |session, on| {
-                session.settings.analyse = on;
-                Ok(())
-            },
+            set: |session, on| session.configure(|engine| engine.analyse_mode = on),
         },
     },
     UciOption {
@@ -193,8 +182,7 @@ pub static OPTIONS: &[UciOption] = &[
             default: true,
             set: |session, on| {
                 session.settings.network = on;
-                session.choose_evaluator();
-                Ok(())
+                session.choose_evaluator()
             },
         },
     },
@@ -343,7 +331,7 @@ mod tests {
     fn names_match_in_any_case() {
         let mut session = session();
         assert_eq!(set(&mut session, "mULTIpv", Some("64")), Ok(()));
-        assert_eq!(session.settings.multi_pv, 64);
+        assert_eq!(session.engine().multi_pv, 64);
         assert_eq!(set(&mut session, "clear hash", None), Ok(()));
     }
 
@@ -358,7 +346,7 @@ mod tests {
         assert!(set(&mut session, "Ponder", Some("maybe")).is_err());
         assert!(set(&mut session, "Threads", Some("0")).is_err());
         assert!(set(&mut session, "MultiPV", None).is_err());
-        assert_eq!(session.settings.multi_pv, 1);
+        assert_eq!(session.engine().multi_pv, 1);
         assert!(set(&mut session, "NoSuch", None).is_err());
     }
 

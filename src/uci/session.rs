@@ -4,30 +4,27 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Color, Move};
+use shakmaty::{CastlingMode, Move};
 
 use super::background::Background;
 use super::command::{self, Command, Go};
 use super::info::Printer;
-use super::options::{self, Applied, DEFAULT_CONTEMPT, DEFAULT_HASH, DEFAULT_OVERHEAD, OPTIONS};
+use super::options::{self, Applied, OPTIONS};
 use super::output::Output;
 use super::tuning::Tuning;
 use crate::bench;
-use crate::eval::{self, Centipawns, LoadedWeights, Weights};
+use crate::eval::{self, LoadedWeights, Weights};
 use crate::position::{Game, Position, movegen};
-use crate::search::{Pool, Request};
+use crate::search::{Engine, EngineSettings, SearchRequest};
 use crate::tune::preset::Preset;
 
-/// What the options set, apart from the engine's own state.
+/// What the options set, apart from the engine's settings.
 pub(super) struct Settings {
-    pub multi_pv: usize,
-    pub overhead: Duration,
-    pub contempt: i64,
-    pub analyse: bool,
     pub chess960: bool,
     pub show_wdl: bool,
     pub network: bool,
@@ -35,13 +32,11 @@ pub(super) struct Settings {
 
 pub(super) struct Session {
     output: Arc<Output>,
-    pool: Pool,
+    engine: Engine,
     /// What an empty `WeightsFile` returns to.
     start: LoadedWeights,
-    /// As they were loaded.
+    /// As they were loaded; the engine's may be without the network.
     weights: Arc<Weights>,
-    /// What plays: the same, or without their network.
-    playing: Arc<Weights>,
     game: Game,
     pub settings: Settings,
     background: Option<Background>,
@@ -82,16 +77,11 @@ impl Session {
     pub fn new(start: LoadedWeights) -> anyhow::Result<Session> {
         Ok(Session {
             output: Arc::default(),
-            pool: Pool::new(1, DEFAULT_HASH as usize, start.weights.clone())?,
+            engine: Engine::new(EngineSettings::new(start.weights.clone()))?,
             weights: start.weights.clone(),
-            playing: start.weights.clone(),
             start,
             game: Game::default(),
             settings: Settings {
-                multi_pv: 1,
-                overhead: Duration::from_millis(DEFAULT_OVERHEAD as u64),
-                contempt: DEFAULT_CONTEMPT,
-                analyse: false,
                 chess960: false,
                 show_wdl: false,
                 network: true,
@@ -122,7 +112,7 @@ impl Session {
             {
                 continue;
             }
-            self.pool.wait();
+            self.engine.wait();
             if let Some(background) = &mut self.background {
                 background.wait();
             }
@@ -155,7 +145,7 @@ impl Session {
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
             Command::Stop => self.stop(),
-            Command::PonderHit => self.pool.ponderhit(),
+            Command::PonderHit => self.engine.ponderhit(),
             Command::SetOption { name, value } => {
                 if let Err(error) = options::set(self, &name, value.as_deref()) {
                     self.output.message(error);
@@ -165,7 +155,7 @@ impl Session {
             Command::Display => self.display(),
             Command::Flip => self.flip(),
             Command::Eval => {
-                let explanation = eval::explain(self.game.position(), &self.playing);
+                let explanation = eval::explain(self.game.position(), &self.engine().weights);
                 self.output.line(explanation);
             }
             Command::Bench => self.bench(),
@@ -226,37 +216,18 @@ impl Session {
         if let Some(warning) = &go.warning {
             self.output.message(warning);
         }
-        let position = self.game.position().clone();
-        let request = Request {
-            only: self.legal_among(&go.search_moves),
-            multi_pv: self.settings.multi_pv,
-            overhead: self.settings.overhead,
-            contempt: self.contempt(go),
+        let request = SearchRequest {
+            searchmoves: self.legal_among(&go.search_moves),
             started,
-            ..Request::new(
-                self.game.clone(),
-                go.limits(position.turn() == Color::White),
-                self.playing.clone(),
-            )
+            ..SearchRequest::new(self.game.clone(), go.limits)
         };
         let printer = Printer {
             output: self.output.clone(),
-            root: position,
+            root: self.game.position().clone(),
             show_wdl: self.settings.show_wdl,
-            win_model: self.playing.win_model(),
+            win_model: self.engine().weights.win_model(),
         };
-        self.pool.start(request, Arc::new(printer));
-    }
-
-    /// In internal units. Analysis is without contempt.
-    fn contempt(&self, go: &Go) -> i32 {
-        match self.settings.analyse || go.infinite {
-            true => 0,
-            false => {
-                let contempt = Centipawns(self.settings.contempt as i32);
-                self.playing.win_model().score(contempt)
-            }
-        }
+        self.engine.start(request, Arc::new(printer));
     }
 
     fn legal_among(&self, texts: &[String]) -> Vec<Move> {
@@ -266,13 +237,13 @@ impl Session {
     }
 
     fn stop(&mut self) {
-        self.pool.stop();
+        self.engine.stop();
         self.background = None;
     }
 
     /// Forgets what was learned in the game before.
     pub fn clear(&mut self) {
-        self.pool.clear();
+        self.engine.new_game();
     }
 
     /// Starts a run; an empty name ends the one under way.
@@ -295,28 +266,32 @@ impl Session {
         if let Some(outcome) = outcome {
             self.tuning = None;
             if let Ok(weights) = outcome {
-                self.play_with(Arc::new(weights));
+                let applied = self.play_with(Arc::new(weights));
+                applied.unwrap_or_else(|reason| self.output.message(reason));
             }
         }
     }
 
     fn bench(&mut self) {
-        let (weights, output) = (self.playing.clone(), self.output.clone());
-        self.background = Some(Background::start(move |control| {
-            output.line(bench::run(&weights, control));
+        let (weights, output) = (self.engine().weights.clone(), self.output.clone());
+        self.background = Some(Background::start(move |stop| {
+            match bench::run(&weights, stop) {
+                Ok(benchmark) => output.line(benchmark),
+                Err(error) => output.message(error),
+            }
         }));
     }
 
     fn perft(&mut self, depth: u32) {
         let (position, output) = (self.game.position().clone(), self.output.clone());
-        self.background = Some(Background::start(move |control| {
+        self.background = Some(Background::start(move |stop| {
             let mut total = u64::from(depth == 0);
             for m in movegen::legal_moves(&position) {
-                if depth == 0 || control.is_stopped() {
+                if depth == 0 || stop.load(Relaxed) {
                     break;
                 }
                 let child = position.after(m);
-                let leaves = movegen::perft_until(&child, depth - 1, control.stop_flag());
+                let leaves = movegen::perft_until(&child, depth - 1, stop);
                 total += leaves;
                 output.line(format_args!("{}: {leaves}", position.uci(m)));
             }
@@ -344,21 +319,16 @@ impl Session {
         self.game = Game::new(self.game.position().mirrored());
     }
 
-    pub fn set_hash(&mut self, mebibytes: i64) -> Applied {
-        let before = self.pool.table().mebibytes();
-        self.pool
-            .set_hash(mebibytes as usize)
-            .map_err(|error| format!("{error}; Hash stays at {before} MiB"))
+    /// The settings of the engine.
+    pub fn engine(&self) -> &EngineSettings {
+        self.engine.settings()
     }
 
-    pub fn set_threads(&mut self, count: i64) -> Applied {
-        self.pool.set_threads(count as usize);
-        match self.pool.threads() {
-            threads if threads == count as usize => Ok(()),
-            threads => Err(format!(
-                "cannot start {count} threads; Threads is {threads}"
-            )),
-        }
+    pub fn configure(&mut self, change: impl FnOnce(&mut EngineSettings)) -> Applied {
+        let mut settings = self.engine().clone();
+        change(&mut settings);
+        let configured = self.engine.configure(settings);
+        configured.map_err(|error| error.to_string())
     }
 
     pub fn set_log_file(&mut self, path: &str) -> Applied {
@@ -375,22 +345,21 @@ impl Session {
                 .map_err(|error| format!("{error}; weights unchanged"))?,
         };
         self.output.message(&loaded);
-        self.play_with(loaded.weights);
-        Ok(())
+        self.play_with(loaded.weights)
     }
 
-    fn play_with(&mut self, weights: Arc<Weights>) {
+    fn play_with(&mut self, weights: Arc<Weights>) -> Applied {
         self.weights = weights;
-        self.choose_evaluator();
+        self.choose_evaluator()
     }
 
-    /// Scores in the table come from the evaluator before, so they are cleared.
-    pub fn choose_evaluator(&mut self) {
-        self.playing = match self.settings.network {
+    /// Other weights clear the table: its scores come from the evaluator before.
+    pub fn choose_evaluator(&mut self) -> Applied {
+        let weights = match self.settings.network {
             true => self.weights.clone(),
             false => Arc::new(Weights::clone(&self.weights).without_network()),
         };
-        self.pool.clear();
+        self.configure(|engine| engine.weights = weights)
     }
 }
 
