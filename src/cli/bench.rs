@@ -38,7 +38,7 @@ impl Arguments {
         };
         let weights = &option.or_built_in()?.weights;
         match self.what {
-            None => println!("{}", bench::run(weights, &Arc::default())?),
+            None => println!("{}", bench::run(weights, &Default::default())?),
             Some(What::Eval { seconds, .. }) => {
                 let positions: Vec<Position> = bench::positions().collect();
                 let rate = evaluations_per_second(&positions, weights, seconds);

@@ -390,10 +390,7 @@ fn go_command(limits: &Limits) -> String {
     add("movestogo", limits.moves_to_go.map(u128::from));
     add("depth", limits.depth.map(u128::from));
     add("nodes", limits.nodes.map(u128::from));
-    add(
-        "movetime",
-        limits.move_time.map(|time| time.as_millis()),
-    );
+    add("movetime", limits.move_time.map(|time| time.as_millis()));
     text
 }
 

@@ -15,10 +15,10 @@ use arrayvec::ArrayVec;
 use shakmaty::Move;
 use thiserror::Error;
 
-use super::{EngineError, SearchResult};
 use super::ordering::is_tactical;
 use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
 use super::table::{Bound, Entry, Table};
+use super::{EngineError, SearchResult};
 use crate::eval::{Evaluator, Weights};
 use crate::position::movegen::{self, PackedMove, Stage};
 use crate::position::{Game, Position, see_at_least, see_value};
