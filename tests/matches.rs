@@ -247,6 +247,53 @@ fn games_of_another_match_are_not_continued() {
     assert!(fail(&arguments("1")).contains("another match"));
 }
 
+/// `default` and `terms` have the same terms; only the first has a network.
+#[test]
+fn games_of_another_network_are_not_continued() {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "games.pgn");
+    let rest = [SHALLOWER, "--games", "2", "--maxmoves", "5", "--resume"];
+    let network = ["weights=default name=same depth=1", "--pgn", &pgn];
+    let terms = ["weights=terms name=same depth=1", "--pgn", &pgn];
+    succeed(&[&network[..1], &rest, &network[1..]].concat());
+    let errors = fail(&[&terms[..1], &rest, &terms[1..]].concat());
+    assert!(errors.contains("another match"), "{errors}");
+}
+
+#[test]
+fn a_games_file_of_an_earlier_version_is_refused_by_name() {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "games.pgn");
+    let arguments = [SHALLOWER, SHALLOWER, "--games", "2", "--maxmoves", "5"];
+    let arguments = [&arguments[..], &["--pgn", &pgn, "--resume"]].concat();
+    succeed(&arguments);
+    let text = fs::read_to_string(&pgn).unwrap();
+    fs::write(&pgn, text.replace("[Match \"2-", "[Match \"")).unwrap();
+    let errors = fail(&arguments);
+    assert!(errors.contains("games.pgn was written by an earlier version"));
+}
+
+#[test]
+fn a_match_resumed_at_fixed_nodes_has_the_moves_of_the_whole_one() {
+    let directory = TempDir::new().unwrap();
+    let outside = format!("cmd={FINCH} name=outside option.Hash=1");
+    let (whole, part) = (path(&directory, "whole.pgn"), path(&directory, "part.pgn"));
+    for opponent in ["weights=terms name=terms", &outside] {
+        let arguments = |pgn| {
+            let players = ["weights=default name=default", opponent];
+            let rest = ["--nodes", "400", "--games", "10", "--maxmoves", "60"];
+            [&players[..], &rest, &["--concurrency", "2", "--pgn", pgn]].concat()
+        };
+        succeed(&arguments(&whole));
+        let text = fs::read_to_string(&whole).unwrap();
+        let fourth = text.match_indices("[Event ").nth(3).unwrap().0;
+        fs::write(&part, &text[..fourth + 300]).unwrap();
+        succeed(&[&arguments(&part)[..], &["--resume"]].concat());
+        assert!(games(&part) == games(&whole), "against {opponent}");
+        fs::remove_file(&whole).unwrap();
+    }
+}
+
 /// The share of points that the first scores against the second at two plies, each of the openings
 /// with both colours.
 fn share_of_points(first: Weights, second: Weights, pairs: usize) -> f64 {
@@ -292,7 +339,7 @@ fn engine(directory: &TempDir, name: &str, on_go: &str) -> String {
     );
     let file = directory.path().join(format!("{name}.sh"));
     fs::write(&file, script).unwrap();
-    format!("cmd=sh args={} name={name} patience=1", file.display())
+    format!("cmd=sh args={} name={name} timeout=1", file.display())
 }
 
 /// Finch wins all games against the player, and the summary says why.
@@ -318,12 +365,40 @@ fn beats(player: &str, limit: [&str; 2], why: &str) {
 }
 
 #[test]
-fn an_engine_that_is_missing_loses_its_games() {
-    beats(
-        "cmd=/nowhere/engine name=bad",
-        ["--depth", "1"],
-        "Player bad: crashes 4",
-    );
+fn an_engine_that_cannot_play_ends_the_match_before_the_first_game() {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "games.pgn");
+    let mute = directory.path().join("mute.sh");
+    let script = "while read -r line; do [ \"$line\" = quit ] && exit; done\n";
+    fs::write(&mute, script).unwrap();
+    let mute = format!("cmd=sh args={} name=bad timeout=0.3", mute.display());
+    let other = format!("cmd={FINCH} name=bad option.Colour=red");
+    for (player, problem) in [
+        (
+            "cmd=/nowhere/engine name=bad",
+            "cannot start '/nowhere/engine'",
+        ),
+        (
+            "cmd=true name=bad",
+            "the engine ended while waiting for 'uciok'",
+        ),
+        (&mute, "no answer while waiting for 'uciok'"),
+        (&other, "has no option 'Colour'"),
+    ] {
+        let errors = fail(&["default", player, "--depth", "1", "--pgn", &pgn]);
+        assert!(errors.contains("player 'bad'"), "{errors}");
+        assert!(errors.contains(problem), "{errors}");
+        assert!(!Path::new(&pgn).exists(), "a games file without games");
+    }
+}
+
+#[test]
+fn an_engine_that_floods_stalls_and_loses() {
+    let directory = TempDir::new().unwrap();
+    let endless_line = engine(&directory, "line", "yes | tr -d '\\n'");
+    beats(&endless_line, ["--depth", "1"], "stalls");
+    let endless_lines = engine(&directory, "lines", "yes 'info string x'");
+    beats(&endless_lines, ["--depth", "1"], "stalls");
 }
 
 #[test]
@@ -410,14 +485,6 @@ fn an_engine_that_never_answers_stalls_or_loses_on_time() {
     beats(&silent, ["--depth", "1"], "stalls");
     beats(&silent, ["--tc", "0.2+0.01"], "losses on time");
     beats(&silent, ["--movetime", "50"], "losses on time");
-    let mute = directory.path().join("mute.sh");
-    fs::write(
-        &mute,
-        "while read -r line; do [ \"$line\" = quit ] && exit; done\n",
-    )
-    .unwrap();
-    let mute = format!("cmd=sh args={} name=bad patience=0.3", mute.display());
-    beats(&mute, ["--depth", "1"], "stalls");
 }
 
 #[test]

@@ -112,6 +112,7 @@ pub struct Arguments {
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         let tournament = self.tournament()?;
+        tournament.check_players()?;
         let (journal, finished) = match &self.pgn {
             None => (None, BTreeMap::new()),
             Some(path) if self.resume => {

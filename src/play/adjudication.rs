@@ -4,6 +4,7 @@
 //! has scored itself lost for some moves (or both sides agree), a draw when the game exceeds a
 //! number of moves. Rules and names are those of cutechess-cli and fastchess.
 
+use std::fmt;
 use std::str::FromStr;
 
 use shakmaty::{ByColor, Color};
@@ -18,6 +19,38 @@ pub struct Adjudication {
     pub resign: Option<ResignRule>,
     /// Full moves after which a game is drawn.
     pub max_moves: Option<u32>,
+}
+
+impl fmt::Display for Adjudication {
+    /// The rules in the form of the command line; empty without any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(DrawRule {
+            number,
+            count,
+            score,
+        }) = self.draw
+        {
+            write!(
+                f,
+                "draw movenumber={number} movecount={count} score={score} "
+            )?;
+        }
+        if let Some(ResignRule {
+            count,
+            score,
+            two_sided,
+        }) = self.resign
+        {
+            write!(
+                f,
+                "resign movecount={count} score={score} twosided={two_sided} "
+            )?;
+        }
+        match self.max_moves {
+            Some(moves) => write!(f, "maxmoves={moves}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// From move `number` on, `count` moves of both sides within `score` centipawns of zero.

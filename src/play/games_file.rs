@@ -1,9 +1,9 @@
-//! The PGN file of a match, which is also its memory.
+//! The PGN file of a match, from which an interrupted match resumes.
 //!
-//! Games are appended as they end, each in one write, so that a match killed at any instant has
-//! lost nothing but the games under way; tags of its own tell which match a game belongs to and
-//! its number. Resuming drops what was half written and goes on. When the match is over the
-//! games are put in order: the file then does not show how many threads played.
+//! Games are appended as they end, each in one write, so a match killed at any instant loses only
+//! the games in progress. Two tags identify the match and the number of the game in it. Resuming
+//! drops a half-written game. At the end the games are sorted by number, so the file does not
+//! depend on the number of threads.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,15 +19,22 @@ use crate::files::write_atomically;
 
 pub const MATCH_TAG: &str = "Match";
 pub const GAME_TAG: &str = "Game";
+/// What the ids of this version start with. Ids without it are older, and do not cover the network.
+pub const ID_VERSION: &str = "2-";
 
 #[derive(Debug, Error)]
 pub enum GamesFileError {
     #[error("{file}: {error}")]
     Io { file: PathBuf, error: io::Error },
-    #[error("{0} exists; go on with --resume, or name another file")]
+    #[error("{0} exists; continue it with --resume, or name another file")]
     Exists(PathBuf),
     #[error("{0} holds games of another match: players, limits, openings or seed differ")]
     OtherMatch(PathBuf),
+    #[error(
+        "{0} was written by an earlier version of Finch, which did not record the networks that \
+         played; start the match again with another file"
+    )]
+    OldVersion(PathBuf),
 }
 
 pub struct GamesFile {
@@ -36,7 +43,7 @@ pub struct GamesFile {
 }
 
 impl GamesFile {
-    /// Begins a new file.
+    /// Creates a new file.
     pub fn create(path: &Path) -> Result<GamesFile, GamesFileError> {
         let opened = OpenOptions::new().append(true).create_new(true).open(path);
         match opened {
@@ -51,8 +58,8 @@ impl GamesFile {
         }
     }
 
-    /// Goes on with the file of the match called `id`, and recalls its finished games. A file
-    /// that is not there is begun.
+    /// Opens the file of the match called `id` and returns its finished games. A file that does
+    /// not exist is created.
     pub fn resume(
         path: &Path,
         id: &str,
@@ -62,10 +69,11 @@ impl GamesFile {
         }
         let io = |error| failed(path, error);
         let entries = entries(path)?;
-        if entries
-            .iter()
-            .any(|entry| entry.tags.get(MATCH_TAG) != Some(id))
-        {
+        let ids = || entries.iter().map(|entry| entry.tags.get(MATCH_TAG));
+        if ids().flatten().any(|id| !id.starts_with(ID_VERSION)) {
+            return Err(GamesFileError::OldVersion(path.to_owned()));
+        }
+        if ids().any(|found| found != Some(id)) {
             return Err(GamesFileError::OtherMatch(path.to_owned()));
         }
         let text: String = entries.iter().map(|entry| entry.text.as_str()).collect();
@@ -75,11 +83,8 @@ impl GamesFile {
             .map(|entry| (entry.number, entry.finished))
             .collect();
         let file = OpenOptions::new().append(true).open(path).map_err(io)?;
-        let journal = GamesFile {
-            path: path.to_owned(),
-            file,
-        };
-        Ok((journal, finished))
+        let path = path.to_owned();
+        Ok((GamesFile { path, file }, finished))
     }
 
     pub fn append(&mut self, game: &str) -> Result<(), GamesFileError> {
@@ -87,7 +92,7 @@ impl GamesFile {
         written.map_err(|error| failed(&self.path, error))
     }
 
-    /// Sorts the games, leaving out those from `end` on.
+    /// Sorts the games by number and drops those from `end` on.
     pub fn sort(self, end: usize) -> Result<(), GamesFileError> {
         let mut entries = entries(&self.path)?;
         entries.sort_by_key(|entry| entry.number);
@@ -104,7 +109,7 @@ fn failed(path: &Path, error: io::Error) -> GamesFileError {
     }
 }
 
-/// A finished game as it stands in the file.
+/// A finished game in the file.
 struct Entry {
     text: String,
     tags: GameTags,
@@ -113,7 +118,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// `None` for a game that was not written to its end.
+    /// `None` for a half-written game.
     fn read(text: &str) -> Option<Entry> {
         let tags = read_tags(text.as_bytes()).ok()?.into_iter().next()?;
         let result = tags.result()?;
@@ -141,7 +146,7 @@ fn entries(path: &Path) -> Result<Vec<Entry>, GamesFileError> {
     let mut seen = std::collections::HashSet::new();
     for game in games(&text) {
         let Some(entry) = Entry::read(game) else {
-            // Half a game can only be the last one, or it is not ours to mend.
+            // A game without a result was half-written. One with a result belongs to someone else.
             let foreign = read_tags(game.as_bytes())
                 .is_ok_and(|tags| tags.first().is_some_and(|tags| tags.result().is_some()));
             if foreign {

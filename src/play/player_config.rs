@@ -1,7 +1,7 @@
-//! A name, a way to play, and limits of one's own: what the command line calls a player.
+//! Players as the command line describes them: a name, an engine, limits of its own.
 //!
-//! `new.toml` is Finch with those weights, `default` Finch as it was built. Anything with `=` is
-//! a list of settings in fastchess's words:
+//! `new.toml` is Finch with those weights, `default` is Finch with the built-in ones. A text with
+//! `=` is a list of settings in the style of fastchess:
 //! `cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400 depth=8`.
 
 use std::collections::HashSet;
@@ -16,6 +16,7 @@ use super::limits::{GameLimits, TimeControlError, duration};
 use super::player::{Fault, FaultKind, Player};
 use super::uci_engine::{EngineCommand, UciEngine};
 use crate::eval::{Weights, WeightsError};
+use crate::hash::StableHasher;
 use crate::search::plain::PlainSearch;
 use crate::search::{EngineError, EngineSettings};
 
@@ -23,13 +24,13 @@ use crate::search::{EngineError, EngineSettings};
 pub struct PlayerConfig {
     pub name: String,
     pub kind: PlayerKind,
-    /// The player's own limits; empty when those of the match hold.
+    /// The player's own limits; empty if those of the match apply.
     pub limits: GameLimits,
 }
 
 #[derive(Clone, Debug)]
 pub enum PlayerKind {
-    /// Finch in this process, with a table of so many MiB or as many as fit the limits.
+    /// Finch in this process. Without a hash size in MiB, one that suits the limits is used.
     InProcess {
         weights: Arc<Weights>,
         hash: Option<usize>,
@@ -52,9 +53,11 @@ pub enum PlayerConfigError {
     },
     #[error("player '{0}': exactly one of cmd= and weights= is needed")]
     NoEngine(String),
+    #[error("player '{player}': {problem}")]
+    Unusable { player: String, problem: String },
 }
 
-/// How long an engine may take to start, to be ready, or to move when no time is set.
+/// How long an engine may take to start, to become ready, or to move without a time limit.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PlayerConfig {
@@ -77,31 +80,61 @@ impl PlayerConfig {
         }
     }
 
-    /// Takes a seat at the board, with limits that come from the match where it has none.
+    /// A player that can play games with these limits.
     pub fn create(&self, limits: &GameLimits) -> Box<dyn Player> {
         match &self.kind {
             PlayerKind::Uci(engine) => Box::new(UciEngine::new(engine.clone())),
             PlayerKind::InProcess { weights, hash } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
-                let seated: Result<Box<dyn Player>, EngineError> = match limits.plain {
+                let created: Result<Box<dyn Player>, EngineError> = match limits.plain {
                     Some(breadth) => boxed(PlainSearch::new(weights.clone(), breadth)),
                     None => boxed(EnginePlayer::new(EngineSettings {
                         hash_mib: hash,
                         ..EngineSettings::new(weights.clone())
                     })),
                 };
-                seated.unwrap_or_else(|error| Box::new(Absent(error)))
+                created.unwrap_or_else(|error| Box::new(FailedPlayer(error)))
             }
         }
     }
 
-    /// What makes this player play as it does, for telling whether two matches are the same.
-    pub fn fingerprint(&self) -> String {
-        let kind = match &self.kind {
-            PlayerKind::InProcess { weights, hash } => format!("{:?} {hash:?}", weights.genes()),
-            PlayerKind::Uci(engine) => format!("{engine:?}"),
+    /// Starts a UCI engine to see whether it can play with its options.
+    pub fn check(&self) -> Result<(), PlayerConfigError> {
+        let PlayerKind::Uci(engine) = &self.kind else {
+            return Ok(());
         };
-        format!("{} {kind} {:?}", self.name, self.limits)
+        let checked = UciEngine::new(engine.clone()).check();
+        checked.map_err(|fault| PlayerConfigError::Unusable {
+            player: self.name.clone(),
+            problem: fault.detail,
+        })
+    }
+
+    /// Adds everything that decides how this player plays.
+    pub fn hash_into(&self, hasher: &mut StableHasher) {
+        hasher.write(self.name.as_bytes());
+        match &self.kind {
+            PlayerKind::InProcess { weights, hash } => {
+                hasher.write(b"in process");
+                hasher.write_u64(weights.id().0);
+                hasher.write_u64(hash.map_or(0, |hash| hash as u64));
+            }
+            PlayerKind::Uci(engine) => {
+                hasher.write(b"uci");
+                hasher.write(engine.command.as_bytes());
+                hasher.write_u64(engine.arguments.len() as u64);
+                for argument in &engine.arguments {
+                    hasher.write(argument.as_bytes());
+                }
+                let directory = engine.directory.as_deref().unwrap_or(Path::new(""));
+                hasher.write(directory.as_os_str().as_encoded_bytes());
+                for (name, value) in &engine.options {
+                    hasher.write(name.as_bytes());
+                    hasher.write(value.as_bytes());
+                }
+            }
+        }
+        hasher.write(self.limits.to_string().as_bytes());
     }
 }
 
@@ -137,10 +170,10 @@ fn load(path: &str) -> Result<Arc<Weights>, PlayerConfigError> {
     }))
 }
 
-/// A player for whom there was no memory: it loses its games.
-struct Absent(EngineError);
+/// A player that could not allocate its memory. It loses its games.
+struct FailedPlayer(EngineError);
 
-impl Player for Absent {
+impl Player for FailedPlayer {
     fn new_game(&mut self, _: &crate::position::Position) -> Result<(), Fault> {
         Err(Fault::new(FaultKind::Disconnect, self.0.to_string()))
     }
@@ -154,7 +187,7 @@ impl Player for Absent {
     }
 }
 
-/// The settings of one player, as written.
+/// The settings of one player, as parsed.
 #[derive(Default)]
 struct Settings {
     command: Option<String>,
@@ -318,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_are_told_apart() {
+    fn equal_names_are_made_distinct() {
         let weights = Arc::new(Weights::default());
         let mut players =
             ["a", "b", "a", "a"].map(|name| PlayerConfig::in_process(name, weights.clone()));

@@ -10,12 +10,13 @@ use thiserror::Error;
 use super::crosstable::{Crosstable, FinishedGame};
 use super::game::{GameRecord, GameRules};
 use super::game_runner::GameRunner;
-use super::games_file::{GAME_TAG, GamesFile, GamesFileError, MATCH_TAG};
+use super::games_file::{GAME_TAG, GamesFile, GamesFileError, ID_VERSION, MATCH_TAG};
 use super::openings::Opening;
 use super::pgn::{self, PgnHeader};
-use super::player_config::PlayerConfig;
+use super::player_config::{PlayerConfig, PlayerConfigError};
 use super::schedule::{Pairing, Schedule};
 use super::sprt::{Sprt, SprtDecision};
+use crate::hash::StableHasher;
 
 pub struct Tournament {
     pub event: String,
@@ -54,24 +55,35 @@ pub struct TournamentResult {
 }
 
 impl Tournament {
-    /// A name that two matches share only when they are the same.
+    /// Identifies the match in its games file: two matches share an id only if their players,
+    /// limits, openings and rules are the same. The number before the dash is the version of the
+    /// scheme.
     pub fn id(&self) -> String {
-        let mut text = String::new();
+        let mut hasher = StableHasher::new();
         for player in &self.players {
-            text.push_str(&player.fingerprint());
+            player.hash_into(&mut hasher);
+        }
+        for (one, other) in self.schedule.opponents() {
+            hasher.write_u64(*one as u64);
+            hasher.write_u64(*other as u64);
         }
         for opening in &self.openings {
-            text.push_str(&format!("{} {:?}", opening.start.fen(), opening.moves));
+            hasher.write(opening.start.fen().as_bytes());
+            for m in &opening.moves {
+                hasher.write(opening.start.uci(*m).to_string().as_bytes());
+            }
         }
-        let limits = (
-            self.rules.limits,
-            self.rules.margin,
-            self.rules.adjudication,
-            self.rules.tablebases.is_some(),
-            self.schedule.opponents(),
-        );
-        text.push_str(&format!("{limits:?}"));
-        format!("{:016x}", fowler_noll_vo(text.as_bytes()))
+        let rules = &self.rules;
+        hasher.write(rules.limits.to_string().as_bytes());
+        hasher.write_u64(rules.margin.as_micros() as u64);
+        hasher.write(rules.adjudication.to_string().as_bytes());
+        hasher.write_u64(u64::from(rules.tablebases.is_some()));
+        format!("{ID_VERSION}{:016x}", hasher.finish())
+    }
+
+    /// Starts every UCI engine once, so that a match does not begin with one that cannot play.
+    pub fn check_players(&self) -> Result<(), PlayerConfigError> {
+        self.players.iter().try_for_each(PlayerConfig::check)
     }
 
     /// Plays the games that are not finished yet, until the schedule or the SPRT ends or `stop`
@@ -183,13 +195,6 @@ impl Tournament {
         };
         pgn::write(record, &header)
     }
-}
-
-/// A hash that is the same in every build.
-fn fowler_noll_vo(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// Ignores all games.

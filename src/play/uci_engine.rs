@@ -1,17 +1,14 @@
-//! An outside UCI engine as a player, and all that can go wrong with one.
+//! Another engine as a player, behind the UCI protocol.
 //!
-//! The process is started when it is first needed and kept from game to game. Its output is read
-//! by a thread of its own, which stamps each line with the time it came, so that a busy match
-//! does not charge an engine for our delays. An engine that breaks off, hangs or cannot be
-//! started loses the game; before the next one it is started again.
+//! The process is started when it is first needed and kept from game to game. An engine that ends,
+//! hangs or cannot be started loses the game, and is started again for the next one. It is asked
+//! one question at a time, as UCI requires.
 
-use std::io::{BufRead, BufReader, Write};
+mod process;
+
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use shakmaty::uci::UciMove;
 use shakmaty::{ByColor, CastlingMode, Color, Move};
 
@@ -21,6 +18,7 @@ use crate::eval::Centipawns;
 use crate::position::{Game, Position};
 use crate::search::Limits;
 use crate::search::score::ReportedScore;
+use process::{EngineProcess, ended};
 
 /// How to start an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,161 +27,16 @@ pub struct EngineCommand {
     pub arguments: Vec<String>,
     pub directory: Option<PathBuf>,
     pub options: Vec<(String, String)>,
-    /// How long it may take to answer `uci` or `isready`, and to move when no time is set.
+    /// How long it may take to answer `uci` or `isready`, and to move without a time limit.
     pub timeout: Duration,
 }
 
-/// After the clock has run out, so much longer for the answer to arrive.
+/// Time for the answer to arrive after the clock has run out.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long an engine may take to obey `quit`.
-const FAREWELL: Duration = Duration::from_millis(500);
-
-/// A line of output and when it came.
-type Line = (Instant, String);
-
-struct Process {
-    child: Child,
-    input: ChildStdin,
-    lines: Receiver<Line>,
-    /// What it calls itself.
-    name: String,
-    /// How castling was last said to be written.
-    mode: CastlingMode,
-}
-
-impl Process {
-    fn start(engine: &EngineCommand) -> Result<Process, Fault> {
-        let mut command = Command::new(&engine.command);
-        command
-            .args(&engine.arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        if let Some(directory) = &engine.directory {
-            command.current_dir(directory);
-        }
-        // Ctrl-C is for the match to answer, not for its engines to die of.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let failed = |why: String| {
-            Fault::new(
-                FaultKind::Disconnect,
-                format!("cannot start '{}': {why}", engine.command),
-            )
-        };
-        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(failed("it has no pipes".to_owned()));
-        };
-        let (sender, lines) = unbounded();
-        thread::spawn(move || listen(BufReader::new(output), &sender));
-        let mut process = Process {
-            child,
-            input,
-            lines,
-            name: engine.command.clone(),
-            mode: CastlingMode::Standard,
-        };
-        process.shake_hands(engine)?;
-        Ok(process)
-    }
-
-    fn shake_hands(&mut self, engine: &EngineCommand) -> Result<(), Fault> {
-        self.say("uci")?;
-        self.wait_for("uciok", engine.timeout)?;
-        for (name, value) in &engine.options {
-            self.say(&format!("setoption name {name} value {value}"))?;
-        }
-        self.is_ready(engine.timeout)
-    }
-
-    fn is_ready(&mut self, timeout: Duration) -> Result<(), Fault> {
-        self.say("isready")?;
-        self.wait_for("readyok", timeout)
-    }
-
-    /// Engines keep the mode until told otherwise.
-    fn write_castling_as(&mut self, mode: CastlingMode) -> Result<(), Fault> {
-        if self.mode != mode {
-            self.mode = mode;
-            let on = mode == CastlingMode::Chess960;
-            self.say(&format!("setoption name UCI_Chess960 value {on}"))?;
-        }
-        Ok(())
-    }
-
-    fn say(&mut self, text: &str) -> Result<(), Fault> {
-        writeln!(self.input, "{text}")
-            .and_then(|()| self.input.flush())
-            .map_err(|_| gone())
-    }
-
-    fn hear(&self, deadline: Instant) -> Result<Line, Fault> {
-        self.lines
-            .recv_deadline(deadline)
-            .map_err(|error| match error {
-                RecvTimeoutError::Timeout => Fault::new(FaultKind::Stall, "no answer"),
-                RecvTimeoutError::Disconnected => gone(),
-            })
-    }
-
-    fn wait_for(&mut self, word: &str, timeout: Duration) -> Result<(), Fault> {
-        let deadline = Instant::now() + timeout;
-        loop {
-            let (_, line) = self.hear(deadline).map_err(|fault| Fault {
-                detail: format!("{} while waiting for '{word}'", fault.detail),
-                ..fault
-            })?;
-            if line.trim() == word {
-                return Ok(());
-            }
-            if let Some(name) = line.strip_prefix("id name ") {
-                self.name = name.trim().to_owned();
-            }
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.say("quit");
-        let deadline = Instant::now() + FAREWELL;
-        while Instant::now() < deadline {
-            match self.child.try_wait() {
-                Ok(None) => thread::sleep(Duration::from_millis(5)),
-                Ok(Some(_)) | Err(_) => return,
-            }
-        }
-        // It had its chance; either may fail only because it is gone by now.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn gone() -> Fault {
-    Fault::new(FaultKind::Disconnect, "the engine ended")
-}
-
-/// Passes lines on until the engine closes its output; bytes that are no text become question
-/// marks instead of trouble.
-fn listen(mut output: impl BufRead, lines: &Sender<Line>) {
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        match output.read_until(b'\n', &mut bytes) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-        if lines.send((Instant::now(), text)).is_err() {
-            return;
-        }
-    }
-}
 
 pub struct UciEngine {
     engine: EngineCommand,
-    process: Option<Process>,
+    process: Option<EngineProcess>,
 }
 
 impl UciEngine {
@@ -197,38 +50,56 @@ impl UciEngine {
     /// Starts the process unless it runs already.
     pub fn start(&mut self) -> Result<(), Fault> {
         if self.process.is_none() {
-            self.process = Some(Process::start(&self.engine)?);
+            self.process = Some(EngineProcess::start(&self.engine)?);
         }
         Ok(())
     }
 
-    /// What the running engine calls itself; the command as long as it does not run.
+    /// Starts the engine and checks that it declares every option it is to be given.
+    pub fn check(&mut self) -> Result<(), Fault> {
+        self.start()?;
+        let process = self.process.as_ref().ok_or_else(ended)?;
+        let is_declared = |name: &str| {
+            let mut declared = process.options.iter();
+            declared.any(|option| option.eq_ignore_ascii_case(name))
+        };
+        let mut wanted = self.engine.options.iter().map(|(name, _)| name);
+        match wanted.find(|name| !is_declared(name)) {
+            Some(name) => Err(Fault::new(
+                FaultKind::Disconnect,
+                format!("{} has no option '{name}'", process.name),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// What the running engine calls itself; the command while it does not run.
     pub fn name(&self) -> &str {
         let process = self.process.as_ref();
         process.map_or(&self.engine.command, |process| &process.name)
     }
 
-    /// Asks about a position that belongs to no game.
+    /// Searches a position that belongs to no game.
     pub fn consult(
         &mut self,
         position: &Position,
         limits: GameLimits,
     ) -> Result<MoveRecord, Fault> {
         self.start()?;
-        let situation = GameView {
+        let view = GameView {
             game: &Game::new(position.clone()),
             start: position,
             moves: &[],
         };
-        let process = self.process.as_mut().ok_or_else(gone)?;
-        process.write_castling_as(position.castles().mode())?;
+        let process = self.process.as_mut().ok_or_else(ended)?;
+        process.set_castling_mode(position.castles().mode())?;
         let both = ByColor::new_with(|_| limits);
         let limits = GameClocks::new(both, Duration::ZERO).move_limits(position.turn());
-        self.think(&situation, &limits)
+        self.think(&view, &limits)
     }
 
-    /// Asks of many positions what some moves are worth, all at once: no time is lost between a
-    /// question and the next. An engine that shows fewer lines tells of fewer moves.
+    /// Scores some moves in each of many positions. All questions are sent at once, so that the
+    /// engine never waits for the next one. An engine with a smaller `MultiPV` scores fewer moves.
     pub fn probe(
         &mut self,
         questions: &[(Position, Vec<Move>)],
@@ -244,27 +115,30 @@ impl UciEngine {
         questions: &[(Position, Vec<Move>)],
         depth: u32,
     ) -> Result<Vec<Vec<(Move, ReportedScore)>>, Fault> {
-        let process = self.process.as_mut().ok_or_else(gone)?;
-        process.write_castling_as(CastlingMode::Standard)?;
+        let process = self.process.as_mut().ok_or_else(ended)?;
+        process.set_castling_mode(CastlingMode::Standard)?;
         let asked = questions.iter().map(|(position, moves)| {
             let moves = moves.iter().map(|m| format!(" {}", position.uci(*m)));
             let (fen, moves) = (position.fen(), moves.collect::<String>());
             format!("position fen {fen}\ngo depth {depth} searchmoves{moves}\n")
         });
-        process.say(asked.collect::<String>().trim_end())?;
+        process.send(asked.collect::<String>().trim_end())?;
         let mut answers = Vec::with_capacity(questions.len());
         let mut lines = Vec::new();
+        let mut deadline = Instant::now() + self.engine.timeout;
         while let Some((position, _)) = questions.get(answers.len()) {
-            let (_, line) = process.hear(Instant::now() + self.engine.timeout)?;
+            let (_, line) = process.receive(deadline)?;
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("info") => {
-                    let told = first_move_and_score(words);
-                    let told =
-                        told.and_then(|(m, score)| Some((read_move(m, position).ok()?, score)));
-                    lines.extend(told);
+                    let scored = first_move_and_score(words)
+                        .and_then(|(m, score)| Some((read_move(m, position).ok()?, score)));
+                    lines.extend(scored);
                 }
-                Some("bestmove") => answers.push(std::mem::take(&mut lines)),
+                Some("bestmove") => {
+                    answers.push(std::mem::take(&mut lines));
+                    deadline = Instant::now() + self.engine.timeout;
+                }
                 _ => {}
             }
         }
@@ -274,20 +148,20 @@ impl UciEngine {
     fn prepare(&mut self, start: &Position) -> Result<(), Fault> {
         let timeout = self.engine.timeout;
         self.start()?;
-        let process = self.process.as_mut().ok_or_else(gone)?;
-        process.write_castling_as(start.castles().mode())?;
-        process.say("ucinewgame")?;
+        let process = self.process.as_mut().ok_or_else(ended)?;
+        process.set_castling_mode(start.castles().mode())?;
+        process.send("ucinewgame")?;
         process.is_ready(timeout)
     }
 
-    fn ask(&mut self, situation: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
-        let mover = situation.game.position().turn();
-        let process = self.process.as_mut().ok_or_else(gone)?;
-        // What it still had to say about the last move is no answer to this one.
-        while process.lines.try_recv().is_ok() {}
-        process.say(&position_command(situation))?;
+    fn ask(&mut self, view: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
+        let mover = view.game.position().turn();
+        let process = self.process.as_mut().ok_or_else(ended)?;
+        // Lines that arrive late belong to the last move.
+        process.discard_lines();
+        process.send(&position_command(view))?;
         let started = Instant::now();
-        process.say(&go_command(&limits.search))?;
+        process.send(&go_command(&limits.search))?;
         let allowance = limits.search.allowance(mover);
         let deadline = match allowance {
             Some(allowance) => started + allowance + limits.margin + GRACE,
@@ -295,19 +169,21 @@ impl UciEngine {
         };
         let mut info = Info::default();
         loop {
-            let (at, line) = process.hear(deadline).map_err(|fault| match fault.kind {
-                FaultKind::Stall if allowance.is_some() => {
-                    Fault::new(FaultKind::Time, "no move when the time was up")
-                }
-                _ => fault,
-            })?;
+            let (at, line) = process
+                .receive(deadline)
+                .map_err(|fault| match fault.kind {
+                    FaultKind::Stall if allowance.is_some() => {
+                        Fault::new(FaultKind::Time, "no move before the time ran out")
+                    }
+                    _ => fault,
+                })?;
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("info") => info.read(words),
                 Some("bestmove") => {
                     let text = words.next().unwrap_or_default();
-                    let m = read_move(text, situation.game.position())?;
-                    return Ok(info.thought(m, at.duration_since(started)));
+                    let m = read_move(text, view.game.position())?;
+                    return Ok(info.record(m, at.duration_since(started)));
                 }
                 _ => {}
             }
@@ -317,7 +193,7 @@ impl UciEngine {
 
 impl Player for UciEngine {
     fn new_game(&mut self, start: &Position) -> Result<(), Fault> {
-        // An engine may have died between games: that is worth one fresh start.
+        // An engine that ended between games gets one restart.
         let kept = self.process.is_some();
         let prepared = self.prepare(start).or_else(|fault| {
             self.process = None;
@@ -330,13 +206,9 @@ impl Player for UciEngine {
         prepared.inspect_err(|_| self.process = None)
     }
 
-    fn think(
-        &mut self,
-        situation: &GameView<'_>,
-        limits: &MoveLimits,
-    ) -> Result<MoveRecord, Fault> {
-        self.ask(situation, limits).inspect_err(|fault| {
-            // An engine that still thinks, or is gone, is of no use to the next game.
+    fn think(&mut self, view: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
+        self.ask(view, limits).inspect_err(|fault| {
+            // An engine that still searches, or has ended, cannot play the next game.
             if fault.kind != FaultKind::IllegalMove {
                 self.process = None;
             }
@@ -355,20 +227,20 @@ fn read_move(text: &str, position: &Position) -> Result<Move, Fault> {
     uci.to_move(position.chess()).map_err(|_| illegal())
 }
 
-fn position_command(situation: &GameView<'_>) -> String {
+fn position_command(view: &GameView<'_>) -> String {
     let initial = Position::default().fen();
-    let start = situation.start.fen();
+    let start = view.start.fen();
     let mut text = if start == initial {
         "position startpos".to_owned()
     } else {
         format!("position fen {start}")
     };
-    if !situation.moves.is_empty() {
+    if !view.moves.is_empty() {
         text.push_str(" moves");
     }
-    for m in situation.moves {
+    for m in view.moves {
         text.push(' ');
-        text.push_str(&situation.start.uci(*m).to_string());
+        text.push_str(&view.start.uci(*m).to_string());
     }
     text
 }
@@ -421,7 +293,7 @@ impl Info {
         }
     }
 
-    fn thought(&self, m: Move, elapsed: Duration) -> MoveRecord {
+    fn record(&self, m: Move, elapsed: Duration) -> MoveRecord {
         MoveRecord {
             m,
             score: self.score,

@@ -1,0 +1,250 @@
+//! The process of a UCI engine: pipes, handshake, timeouts.
+//!
+//! A thread of its own reads the output and stamps each line with the time it arrived, so that a
+//! busy machine does not charge an engine for our delays. Memory is bounded whatever the engine
+//! prints: lines have a maximum length, and so does the queue of lines.
+
+use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use shakmaty::CastlingMode;
+
+use super::EngineCommand;
+use crate::play::player::{Fault, FaultKind};
+
+/// How long an engine may take to obey `quit`.
+const QUIT_TIMEOUT: Duration = Duration::from_millis(500);
+/// Longer lines are dropped. A principal variation of 256 moves has less than 2 KiB.
+const MAX_LINE_BYTES: u64 = 64 << 10;
+/// Lines waiting to be handled; an engine that prints more has to wait.
+const MAX_QUEUED_LINES: usize = 4096;
+
+/// A line of output and when it arrived.
+pub type Line = (Instant, String);
+
+pub struct EngineProcess {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<Line>,
+    /// Tells the reading thread to stop.
+    closed: Arc<AtomicBool>,
+    /// From `id name`; the command until that is known.
+    pub name: String,
+    /// Names of the options the engine declares.
+    pub options: Vec<String>,
+    /// The castling notation last set by `UCI_Chess960`.
+    castling_mode: CastlingMode,
+}
+
+impl EngineProcess {
+    pub fn start(engine: &EngineCommand) -> Result<EngineProcess, Fault> {
+        let mut command = Command::new(&engine.command);
+        command
+            .args(&engine.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        if let Some(directory) = &engine.directory {
+            command.current_dir(directory);
+        }
+        // Ctrl-C is for the match to handle; it must not kill the engines.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let failed = |why: String| {
+            Fault::new(
+                FaultKind::Disconnect,
+                format!("cannot start '{}': {why}", engine.command),
+            )
+        };
+        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(failed("it has no pipes".to_owned()));
+        };
+        let (sender, lines) = bounded(MAX_QUEUED_LINES);
+        let closed = Arc::new(AtomicBool::new(false));
+        let flag = closed.clone();
+        thread::spawn(move || read_lines(BufReader::new(output), &sender, &flag));
+        let mut process = EngineProcess {
+            child,
+            input,
+            lines,
+            closed,
+            name: engine.command.clone(),
+            options: Vec::new(),
+            castling_mode: CastlingMode::Standard,
+        };
+        process.handshake(engine)?;
+        Ok(process)
+    }
+
+    fn handshake(&mut self, engine: &EngineCommand) -> Result<(), Fault> {
+        self.send("uci")?;
+        self.wait_for("uciok", engine.timeout)?;
+        for (name, value) in &engine.options {
+            self.send(&format!("setoption name {name} value {value}"))?;
+        }
+        self.is_ready(engine.timeout)
+    }
+
+    pub fn is_ready(&mut self, timeout: Duration) -> Result<(), Fault> {
+        self.send("isready")?;
+        self.wait_for("readyok", timeout)
+    }
+
+    /// Sets `UCI_Chess960` if it differs from the last setting.
+    pub fn set_castling_mode(&mut self, mode: CastlingMode) -> Result<(), Fault> {
+        if self.castling_mode != mode {
+            self.castling_mode = mode;
+            let on = mode == CastlingMode::Chess960;
+            self.send(&format!("setoption name UCI_Chess960 value {on}"))?;
+        }
+        Ok(())
+    }
+
+    pub fn send(&mut self, text: &str) -> Result<(), Fault> {
+        writeln!(self.input, "{text}")
+            .and_then(|()| self.input.flush())
+            .map_err(|_| ended())
+    }
+
+    /// The next line that arrives before the deadline.
+    pub fn receive(&self, deadline: Instant) -> Result<Line, Fault> {
+        let timeout = || Fault::new(FaultKind::Stall, "no answer");
+        match self.lines.recv_deadline(deadline) {
+            // A queue that is never empty must not postpone the deadline.
+            Ok((arrived, _)) if arrived > deadline => Err(timeout()),
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => Err(timeout()),
+            Err(RecvTimeoutError::Disconnected) => Err(ended()),
+        }
+    }
+
+    /// Drops what has arrived so far.
+    pub fn discard_lines(&self) {
+        for _ in 0..MAX_QUEUED_LINES {
+            if self.lines.try_recv().is_err() {
+                return;
+            }
+        }
+    }
+
+    fn wait_for(&mut self, word: &str, timeout: Duration) -> Result<(), Fault> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let (_, line) = self.receive(deadline).map_err(|fault| Fault {
+                detail: format!("{} while waiting for '{word}'", fault.detail),
+                ..fault
+            })?;
+            if line.trim() == word {
+                return Ok(());
+            }
+            if let Some(name) = line.strip_prefix("id name ") {
+                self.name = name.trim().to_owned();
+            }
+            self.options.extend(option_name(&line));
+        }
+    }
+}
+
+impl Drop for EngineProcess {
+    fn drop(&mut self) {
+        // Its children may hold the output open and write forever.
+        self.closed.store(true, Relaxed);
+        let _ = self.send("quit");
+        let deadline = Instant::now() + QUIT_TIMEOUT;
+        while Instant::now() < deadline {
+            // An engine blocked on its output could not read `quit`.
+            self.discard_lines();
+            match self.child.try_wait() {
+                Ok(None) => thread::sleep(Duration::from_millis(5)),
+                Ok(Some(_)) | Err(_) => return,
+            }
+        }
+        // Either fails only if the process has ended by now.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn ended() -> Fault {
+    Fault::new(FaultKind::Disconnect, "the engine ended")
+}
+
+/// The name in `option name Move Overhead type spin …`.
+fn option_name(line: &str) -> Option<String> {
+    let rest = line.trim().strip_prefix("option name ")?;
+    let (name, _) = rest.split_once(" type ")?;
+    Some(name.trim().to_owned())
+}
+
+/// Passes lines on until the engine closes its output or the process is dropped. Invalid UTF-8 is
+/// replaced.
+fn read_lines(mut output: impl BufRead, lines: &Sender<Line>, closed: &AtomicBool) {
+    let mut bytes = Vec::new();
+    while let Ok(true) = read_line(&mut output, &mut bytes, closed) {
+        let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+        if lines.send((Instant::now(), text)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads a line; one of more than [`MAX_LINE_BYTES`] becomes an empty line. False at the end of
+/// the output.
+fn read_line(
+    output: &mut impl BufRead,
+    bytes: &mut Vec<u8>,
+    closed: &AtomicBool,
+) -> io::Result<bool> {
+    let mut too_long = false;
+    loop {
+        bytes.clear();
+        let read = output.take(MAX_LINE_BYTES).read_until(b'\n', bytes)?;
+        if (read as u64) < MAX_LINE_BYTES || bytes.last() == Some(&b'\n') {
+            if too_long {
+                bytes.clear();
+            }
+            return Ok(read > 0 || too_long);
+        }
+        if closed.load(Relaxed) {
+            return Ok(false);
+        }
+        too_long = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_end_takes_bounded_memory_and_is_dropped() {
+        let mut flood = vec![b'x'; 3 * MAX_LINE_BYTES as usize];
+        flood.extend(b"\nbestmove e2e4\nlast");
+        let (mut output, mut bytes) = (&flood[..], Vec::new());
+        let mut next = || {
+            let more = read_line(&mut output, &mut bytes, &AtomicBool::new(false)).unwrap();
+            assert!(bytes.capacity() <= 2 * MAX_LINE_BYTES as usize);
+            more.then(|| String::from_utf8(bytes.clone()).unwrap())
+        };
+        assert_eq!(next().as_deref(), Some(""));
+        assert_eq!(next().as_deref(), Some("bestmove e2e4\n"));
+        assert_eq!(next().as_deref(), Some("last"));
+        assert_eq!(next(), None);
+    }
+
+    #[test]
+    fn names_of_options_may_have_spaces() {
+        let name = |line: &str| option_name(line);
+        assert_eq!(
+            name("option name Move Overhead type spin default 20 min 0 max 5000").as_deref(),
+            Some("Move Overhead")
+        );
+        assert_eq!(name("id name Finch"), None);
+    }
+}
