@@ -30,6 +30,6 @@ trap 'rm -rf "$work"' EXIT
     --quiet --max-score 500 --engine "$ENGINE" --option "$OPTION" --option Hash=1 --depth "$DEPTH" \
     --fresh --out "$work/labels.epd"
 # Several processes finish in any order; the file has one.
-{ head -n 1 "$work/labels.epd"; tail -n +2 "$work/labels.epd" | LC_ALL=C sort; } > "$work/sorted.epd"
+{ grep "^#" "$work/labels.epd"; grep -v "^#" "$work/labels.epd" | LC_ALL=C sort; } > "$work/sorted.epd"
 zstd -q -19 -f "$work/sorted.epd" -o "$work/labels.epd.zst"
 mv "$work/labels.epd.zst" "$OUT"

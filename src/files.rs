@@ -6,27 +6,63 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
 /// Ending of the temporary files, which begin with a dot. Only a kill leaves one behind.
 const TEMPORARY: &str = ".finch-tmp";
 
 /// Replaces a file completely or not at all, and returns when the new version is on disk.
 pub fn write_atomically(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
-    let folder = folder_of(path);
-    let mut builder = Builder::new();
-    builder.prefix(".").suffix(TEMPORARY);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file: the umask takes its share.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = AtomicFile::create(path)?;
     file.write_all(contents.as_ref())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    sync_folder(folder)
+    file.commit()
+}
+
+/// A file that is written piece by piece and takes its name when it is complete. Dropped before
+/// that, it leaves nothing behind.
+pub struct AtomicFile {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl AtomicFile {
+    pub fn create(path: &Path) -> io::Result<AtomicFile> {
+        let mut builder = Builder::new();
+        builder.prefix(".").suffix(TEMPORARY);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the umask takes its share.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        Ok(AtomicFile {
+            file: builder.tempfile_in(folder_of(path))?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Gives the file its name, and returns when that is on disk.
+    pub fn commit(self) -> io::Result<()> {
+        self.file.as_file().sync_all()?;
+        self.file.persist(&self.path)?;
+        sync_folder(folder_of(&self.path))
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Renames a file that is on disk, and returns when the new name is too.
+pub fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder(folder_of(to))
 }
 
 /// Deletes the temporary files that killed processes left in a folder. Call it only where no

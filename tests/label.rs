@@ -321,7 +321,7 @@ fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: Loss) -> Mentor {
     let labels = collect_labels(&[Source::file(path)], &selection).unwrap();
     let settings = MentorSettings {
         loss,
-        mentor_scale: 100.0,
+        mentor_scale: Some(100.0),
         own_scale: 100.0,
         ..MentorSettings::default()
     };

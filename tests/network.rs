@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use finch::data::{PackedFile, PackedLabel, PackedWriter};
+use finch::data::{GameId, Label, LabelFormat, LabelHeader, LabelWriter, PackedLabels};
 use finch::eval::{Weights, evaluate_uncached};
 use finch::position::Position;
 use finch::position::movegen::legal_moves;
@@ -20,8 +20,11 @@ const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 /// Positions of random games, worth what the pieces add up to.
 fn labels(folder: &Path) -> PathBuf {
     let path = folder.join("labels.bin");
-    let mut file = PackedWriter::open(&path, "a test", 100).unwrap();
-    let mut labels = Vec::new();
+    let header = LabelHeader {
+        mentor: "a test".to_owned(),
+        ..LabelHeader::default()
+    };
+    let mut file = LabelWriter::create(&path, LabelFormat::Packed, &header).unwrap();
     for game in 0..100 {
         let mut random = stream(9, Purpose::Game, game, 0);
         let mut position = Position::default();
@@ -31,10 +34,11 @@ fn labels(folder: &Path) -> PathBuf {
                 break;
             }
             position = position.after(moves[random.random_range(0..moves.len())]);
-            labels.push(PackedLabel::new(&position, balance(&position), game as u32));
+            let label = Label::new(position.clone(), balance(&position), GameId(game));
+            file.write(&label).unwrap();
         }
     }
-    file.add(&labels).unwrap();
+    file.finish().unwrap();
     path
 }
 
@@ -58,7 +62,7 @@ fn settings(labels: &Path) -> Settings {
         steps: 120,
         batch: 512,
         rate: [0.02, 0.001],
-        mentor_scale: 300.0,
+        mentor_scale: Some(300.0),
         validation_share: 0.1,
     }
 }
@@ -141,7 +145,7 @@ fn training_on_something_else_is_refused_by_name() {
     let desk = TempDir::new().unwrap();
     fs::write(desk.path().join("games.pgn"), "1. e4 *").unwrap();
     for (file, problem) in [
-        ("games.pgn", "no file of packed labels"),
+        ("games.pgn", "games.pgn:1: "),
         ("missing.bin", "No such file"),
     ] {
         let output = Command::new(FINCH)
@@ -184,17 +188,21 @@ fn packed_labels_are_the_same_after_a_kill_and_other_work_is_refused() {
     };
     play("whole.bin", &[]);
     let whole = fs::read(desk.path().join("whole.bin")).unwrap();
-    let file = PackedFile::open(&desk.path().join("whole.bin")).unwrap();
+    let file = PackedLabels::open(&desk.path().join("whole.bin")).unwrap();
     assert!(
-        file.origin().starts_with("fifty; depth 1"),
-        "{}",
-        file.origin()
+        file.header().mentor.starts_with("fifty; depth 1"),
+        "{:?}",
+        file.header()
     );
     assert!(file.labels().iter().all(|label| label.score == -50));
     // As a kill in the middle of a round leaves it.
-    fs::write(desk.path().join("cut.bin"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(desk.path().join("cut.bin.draft"), &whole[..whole.len() / 2]).unwrap();
     play("cut.bin", &[]);
     assert_eq!(fs::read(desk.path().join("cut.bin")).unwrap(), whole);
-    let told = play("cut.bin", &["--seed", "2"]);
-    assert!(told.contains("cut.bin holds other work"), "{told}");
+    fs::write(desk.path().join("other.bin.draft"), &whole).unwrap();
+    let told = play("other.bin", &["--seed", "2"]);
+    assert!(
+        told.contains("other.bin.draft holds other labels"),
+        "{told}"
+    );
 }

@@ -110,13 +110,14 @@ impl Arguments {
         let sources = self.sources(built_in_labels);
         let labels = data::collect_labels(&sources, &self.selection())?;
         println!("{}", labels.tally.summary());
+        let scale = labels.scale;
         let labels = match self.held_out {
             Some(_) => labels.validation,
             None => labels.training,
         };
         ensure!(!labels.is_empty(), NOTHING_HELD_OUT);
         for (name, weights) in all {
-            print_scores(&name, &labels, &weights);
+            print_scores(&name, &labels, scale, &weights);
         }
         Ok(())
     }
@@ -239,12 +240,13 @@ fn print_share(name: &str, solved: usize, all: usize) {
 }
 
 /// Both losses, the first with its standard error.
-fn print_scores(name: &str, labels: &[Label], weights: &Weights) {
+fn print_scores(name: &str, labels: &[Label], scale: f64, weights: &Weights) {
     let mean = |loss: Loss| {
         let settings = MentorSettings {
             loss,
             ..MentorSettings::default()
-        };
+        }
+        .for_scale(scale);
         let lose = |label: &Label| {
             let own = evaluate_uncached(&label.position, weights);
             settings.loss(own.into(), label.score.into())

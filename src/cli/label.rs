@@ -20,7 +20,6 @@ use crate::data::{
     Source, collect, fields, is_quiet, without,
 };
 use crate::eval::Weights;
-use crate::files::write_atomically;
 use crate::play::GameLimits;
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
@@ -271,8 +270,14 @@ impl Arguments {
         );
         let sources: Vec<_> = files.iter().map(Source::file).collect();
         let merged = data::merge(&sources, &given)?;
-        write_atomically(&self.out, &merged.text)
-            .with_context(|| format!("writing {}", self.out.display()))?;
+        let writing = || format!("writing {}", self.out.display());
+        let format = data::LabelFormat::of_name(&self.out);
+        let mut writer =
+            data::LabelWriter::create(&self.out, format, &merged.header).with_context(writing)?;
+        for label in &merged.labels {
+            writer.write(label).with_context(writing)?;
+        }
+        let count = writer.finish().with_context(writing)?;
         for share in &merged.shares {
             println!(
                 "{}: scale {:.1}, weight {}",
@@ -281,7 +286,7 @@ impl Arguments {
         }
         println!(
             "{} labels merged, {} left out (not scored by all)",
-            merged.labels, merged.left_out
+            count, merged.left_out
         );
         Ok(())
     }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::WeightsOption;
 use crate::data::{
-    self, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedLabel, PackedWriter, PgnGame,
+    self, Judged, Mentor, MentorPlan, PATIENCE, PROBED_MOVES, PackedDraft, PackedLabel, PgnGame,
     Selection, SelfPlay, Source, fields, mentors_game, own_game, probed_games,
 };
 use crate::eval::Weights;
@@ -128,16 +128,21 @@ impl Arguments {
             Some(games) => format!("{} games", games.len()),
             None => identified(weights),
         };
-        let origin = format!("{}; {player}, {play:?}", mentors.description);
+        let header = data::LabelHeader {
+            mentor: mentors.description.clone(),
+            scale: None,
+            origin: format!("{player}, {play:?}"),
+        };
         let writing = || format!("writing {}", self.out.display());
-        let mut file = PackedWriter::open(&self.out, &origin, LONG_ROUND).with_context(writing)?;
+        let mut file = PackedDraft::open(&self.out, &header, LONG_ROUND).with_context(writing)?;
         let chapter = |first: u64| {
             let games = first..first + CHAPTER;
             let others = others.as_deref();
             let judged =
                 mentors.with_one(|mentor| probed_games(play, games, others, weights, mentor));
             let label = |(game, one): &(u64, Judged)| {
-                PackedLabel::new(&one.position, one.score, *game as u32)
+                let label = data::Label::new(one.position.clone(), one.score, data::GameId(*game));
+                PackedLabel::new(&label)
             };
             judged.iter().map(label).collect::<Vec<_>>()
         };
@@ -156,7 +161,7 @@ impl Arguments {
                 last.min(first + LONG_ROUND)
             );
         }
-        Ok(())
+        file.finish(self.positions).with_context(writing)
     }
 
     /// The games to follow, if there are any.

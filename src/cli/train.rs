@@ -6,11 +6,12 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::tune::stop_on_interrupt;
+use crate::data::is_scale;
 use crate::tune::network::{Course, Settings};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Packed labels, as `finch selfplay --engine … --packed` writes them.
+    /// Labels in any format, such as `finch selfplay --engine … --packed` writes.
     #[arg(required_unless_present = "resume")]
     labels: Vec<PathBuf>,
     #[arg(long, default_value_t = 1)]
@@ -27,9 +28,10 @@ pub struct Arguments {
     /// How far a weight moves in a step, at first and at last.
     #[arg(long, num_args = 2, value_names = ["FIRST", "LAST"], default_values_t = [0.001, 0.000_002])]
     rate: Vec<f64>,
-    /// The mentor's centipawns that multiply the odds of winning by e.
-    #[arg(long, default_value_t = 105.0)]
-    mentor_scale: f64,
+    /// The mentor's centipawns that multiply the odds of winning by e; what the files of labels
+    /// say if it is not given.
+    #[arg(long, value_name = "CENTIPAWNS")]
+    mentor_scale: Option<f64>,
     /// The share of games that is not learned from, to measure by.
     #[arg(long, default_value_t = 0.01)]
     validation_share: f64,
@@ -81,7 +83,7 @@ impl Arguments {
 
     fn settings(&self) -> Result<Settings> {
         ensure!(
-            self.mentor_scale > 0.0 && self.mentor_scale.is_finite(),
+            self.mentor_scale.is_none_or(is_scale),
             "--mentor-scale must be more than 0"
         );
         ensure!(

@@ -14,6 +14,7 @@
 //! and seed give the same cases, and raising a limit only ever adds to them.
 
 mod epd;
+mod label;
 mod labelling;
 mod labels;
 mod mentor;
@@ -22,9 +23,11 @@ mod packed;
 mod pgn;
 mod quiet;
 mod sample;
+mod scale;
 mod selection;
 mod selfplay;
 mod source;
+mod text;
 mod zstd;
 
 use std::path::{Path, PathBuf};
@@ -35,19 +38,21 @@ use thiserror::Error;
 use crate::position::Position;
 
 pub use epd::{fields, without};
+pub use label::{DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, is_scale};
 pub use labelling::{LabelCounts, LabelError, LabelFile, Labelling, Question};
-pub use labels::{Label, Labels, collect_labels};
+pub use labels::{LabelReader, LabelWriter, Labels, collect_labels, scale_of};
 pub use mentor::{Asked, Mentor, MentorError, MentorPlan, PATIENCE};
-pub use merge::{COMMON_SCALE, Merged, Share, merge, win_chance};
-pub use packed::{PackedFile, PackedLabel, PackedWriter};
+pub use merge::{MentorShare, Merged, merge};
+pub use packed::{LabelSet, PackedDraft, PackedLabel, PackedLabels};
 pub use pgn::PgnGame;
 pub use quiet::is_quiet;
 pub use sample::{Collection, Tally};
+pub use scale::{fit_scale, win_chance};
 pub use selection::{Date, Outcomes, Selection, Side};
 pub use selfplay::{
     Judged, PROBED_MOVES, SelfPlay, engine as selfplay_engine, mentors_game, own_game, probed_games,
 };
-pub use source::Source;
+pub use source::{Lines, Source};
 
 use sample::Sampler;
 
@@ -69,6 +74,15 @@ pub struct Case {
 pub enum DataError {
     #[error("{}: {reason}", .file.display())]
     Unreadable { file: PathBuf, reason: String },
+    #[error("{}: line {line} is longer than any line of positions: is this another kind of file?", .file.display())]
+    LongLine { file: PathBuf, line: usize },
+    #[error("{}:{number}: {reason}", .file.display())]
+    BadLabel {
+        file: PathBuf,
+        /// The line, or the packed record, counted from 1.
+        number: usize,
+        reason: String,
+    },
     #[error("{}: no game found", .0.display())]
     NoGames(PathBuf),
     #[error("no position passes the filters: {0}")]

@@ -5,10 +5,12 @@
 //! priorities stay. Whether a game trains or validates is decided by a hash of its number, so both
 //! sides of the split are known before the first position is seen.
 
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use shakmaty::{Move, Outcome};
 
+use super::label::GameId;
 use super::pgn::PgnGame;
 use super::selection::Selection;
 use super::{Case, DataError};
@@ -61,37 +63,37 @@ pub struct Collection {
     pub tally: Tally,
 }
 
-/// Lowest priorities first out of a stream; the heap keeps the highest of them on top.
-struct Keeper {
+/// Keeps the items of lowest priority out of a stream. The heap has the highest of them on top.
+pub(super) struct Keeper<T> {
     limit: usize,
-    heap: BinaryHeap<Kept>,
+    heap: BinaryHeap<Kept<T>>,
     priorities: HashSet<u64>,
 }
 
-struct Kept {
+struct Kept<T> {
     priority: u64,
-    case: Case,
+    item: T,
 }
 
-impl PartialEq for Kept {
-    fn eq(&self, other: &Kept) -> bool {
+impl<T> PartialEq for Kept<T> {
+    fn eq(&self, other: &Kept<T>) -> bool {
         self.priority == other.priority
     }
 }
-impl Eq for Kept {}
-impl PartialOrd for Kept {
-    fn partial_cmp(&self, other: &Kept) -> Option<std::cmp::Ordering> {
+impl<T> Eq for Kept<T> {}
+impl<T> PartialOrd for Kept<T> {
+    fn partial_cmp(&self, other: &Kept<T>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Kept {
-    fn cmp(&self, other: &Kept) -> std::cmp::Ordering {
+impl<T> Ord for Kept<T> {
+    fn cmp(&self, other: &Kept<T>) -> Ordering {
         self.priority.cmp(&other.priority)
     }
 }
 
-impl Keeper {
-    fn new(limit: usize) -> Keeper {
+impl<T> Keeper<T> {
+    fn new(limit: usize) -> Keeper<T> {
         Keeper {
             limit,
             heap: BinaryHeap::new(),
@@ -99,16 +101,21 @@ impl Keeper {
         }
     }
 
-    /// Whether a case of this priority would stay, as far as is known.
-    fn admits(&self, priority: u64) -> bool {
+    /// A limit of 0 is none.
+    pub fn with_limit(limit: usize) -> Keeper<T> {
+        Keeper::new(if limit == 0 { usize::MAX } else { limit })
+    }
+
+    /// Whether an item of this priority would be kept, as far as is known.
+    pub fn admits(&self, priority: u64) -> bool {
         let has_room = self.heap.len() < self.limit
             || self.heap.peek().is_some_and(|top| priority < top.priority);
         has_room && !self.priorities.contains(&priority)
     }
 
-    fn keep(&mut self, priority: u64, case: Case) {
+    pub fn keep(&mut self, priority: u64, item: T) {
         self.priorities.insert(priority);
-        self.heap.push(Kept { priority, case });
+        self.heap.push(Kept { priority, item });
         if self.heap.len() > self.limit
             && let Some(last) = self.heap.pop()
         {
@@ -116,23 +123,29 @@ impl Keeper {
         }
     }
 
-    /// The cases that stayed, most wanted first.
-    fn into_kept(self) -> Vec<Kept> {
+    /// What was kept, lowest priority first.
+    fn into_kept(self) -> Vec<Kept<T>> {
         self.heap.into_sorted_vec()
+    }
+
+    /// The same without the priorities.
+    pub fn into_items(self) -> Vec<T> {
+        self.into_kept().into_iter().map(|kept| kept.item).collect()
     }
 }
 
 pub struct Sampler<'a> {
     selection: &'a Selection,
     seed: u64,
-    training: Keeper,
-    validation: Keeper,
+    training: Keeper<Case>,
+    validation: Keeper<Case>,
+    /// The games of EPD files: their number, and how many positions they have had.
+    epd_games: HashMap<GameId, (u64, usize)>,
     tally: Tally,
 }
 
 impl<'a> Sampler<'a> {
     pub fn new(selection: &'a Selection) -> Sampler<'a> {
-        let unlimited = |limit| if limit == 0 { usize::MAX } else { limit };
         // Room for positions that turn out to be in the training too.
         let validation = match selection.validation {
             0 => 0,
@@ -141,8 +154,9 @@ impl<'a> Sampler<'a> {
         Sampler {
             selection,
             seed: selection.seed,
-            training: Keeper::new(unlimited(selection.positions)),
+            training: Keeper::with_limit(selection.positions),
             validation: Keeper::new(validation),
+            epd_games: HashMap::new(),
             tally: Tally::default(),
         }
     }
@@ -186,11 +200,14 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// A position on its own counts as a game of one move.
-    pub fn take_position(&mut self, position: Position, answers: Vec<Move>) {
-        let number = self.tally.games as u64;
-        self.tally.games += 1;
-        self.offer(&position, || answers, number, 0, Outcome::Unknown);
+    /// A position from an EPD file; positions with the same id share a game.
+    pub fn take_position(&mut self, position: Position, answers: Vec<Move>, id: GameId) {
+        let next = self.tally.games as u64;
+        let (number, count) = self.epd_games.entry(id).or_insert((next, 0));
+        let (number, ply) = (*number, *count);
+        *count += 1;
+        self.tally.games += usize::from(number == next);
+        self.offer(&position, || answers, number, ply, Outcome::Unknown);
     }
 
     /// The plies to take from a game when it may give only a few.
@@ -266,8 +283,8 @@ impl<'a> Sampler<'a> {
         let mut validation = self.validation.into_kept();
         validation.retain(|kept| !in_training.contains(&kept.priority));
         validation.truncate(self.selection.validation);
-        let in_order = |kept: Vec<Kept>| {
-            let mut cases: Vec<_> = kept.into_iter().map(|kept| kept.case).collect();
+        let in_order = |kept: Vec<Kept<Case>>| {
+            let mut cases: Vec<_> = kept.into_iter().map(|kept| kept.item).collect();
             cases.sort_by_key(|case| (case.game, case.ply));
             cases
         };

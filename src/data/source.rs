@@ -1,13 +1,17 @@
-//! Where games come from: a file, or bytes built into the program. Compression is recognised by
-//! its first bytes, not by the file's name.
+//! Where games, positions and labels come from: a file, or bytes built into the program.
+//! Compression is recognised by a file's first bytes, not by its name.
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::zstd::ZstdReader;
 use super::{DataError, unreadable};
+
+/// No line of a position or label file is longer. A file that is one endless line, or a
+/// decompression bomb, ends here instead of filling the memory.
+const LINE_LIMIT: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -45,7 +49,7 @@ impl Source {
         plain.ends_with(".epd")
     }
 
-    /// The text, decompressed as it is read.
+    /// The bytes, decompressed as they are read.
     pub fn open(&self) -> Result<Box<dyn Read>, DataError> {
         let opened: io::Result<Box<dyn Read>> = match self.built_in {
             Some(bytes) => decompressed(Box::new(bytes)),
@@ -54,11 +58,55 @@ impl Source {
         opened.map_err(|error| unreadable(&self.path, &error))
     }
 
+    /// The lines of a text, with bounded memory.
+    pub fn lines(&self) -> Result<Lines, DataError> {
+        Ok(Lines::new(self.open()?, &self.path))
+    }
+
     pub fn name(&self) -> Cow<'_, str> {
         self.path.file_name().map_or_else(
             || self.path.to_string_lossy(),
             |name| name.to_string_lossy(),
         )
+    }
+}
+
+/// Trimmed lines with their numbers, counted from 1. Bytes that are not UTF-8 are replaced.
+pub struct Lines {
+    reader: BufReader<Box<dyn Read>>,
+    path: PathBuf,
+    number: usize,
+}
+
+impl Lines {
+    pub(super) fn new(reader: Box<dyn Read>, path: &Path) -> Lines {
+        Lines {
+            reader: BufReader::new(reader),
+            path: path.to_owned(),
+            number: 0,
+        }
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<(usize, String), DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut bytes = Vec::new();
+        let mut limited = self.reader.by_ref().take(LINE_LIMIT as u64 + 1);
+        self.number += 1;
+        match limited.read_until(b'\n', &mut bytes) {
+            Ok(0) => None,
+            Ok(length) if length > LINE_LIMIT => Some(Err(DataError::LongLine {
+                file: self.path.clone(),
+                line: self.number,
+            })),
+            Ok(_) => {
+                let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+                Some(Ok((self.number, text)))
+            }
+            Err(error) => Some(Err(unreadable(&self.path, &error))),
+        }
     }
 }
 

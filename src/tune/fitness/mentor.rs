@@ -14,7 +14,7 @@ use super::{
     Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped,
     built_in_labels,
 };
-use crate::data::{self, COMMON_SCALE, Label, Labels, win_chance};
+use crate::data::{self, DEFAULT_SCALE, Label, Labels, win_chance};
 use crate::eval::{Family, trace_families};
 use crate::tune::genome::{ColumnValues, Genome};
 use crate::tune::settings::{NamedSettings, SettingError};
@@ -25,9 +25,11 @@ use crate::tune::settings::{NamedSettings, SettingError};
 pub struct MentorSettings {
     pub name: String,
     pub loss: Loss,
-    /// Centipawns that multiply the odds of winning by e: the mentor's and ours. Where they are
-    /// equal, so are our centipawns and his.
-    pub mentor_scale: f64,
+    /// The mentor's centipawns that multiply the odds of winning by e; as the files of labels say
+    /// if it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mentor_scale: Option<f64>,
+    /// The same for our own scores.
     pub own_scale: f64,
     /// Positions drawn anew each generation; 0 takes all of them every time.
     pub positions_per_generation: usize,
@@ -38,7 +40,7 @@ impl Default for MentorSettings {
         MentorSettings {
             name: Self::NAME.to_owned(),
             loss: Loss::Centipawns,
-            mentor_scale: COMMON_SCALE,
+            mentor_scale: None,
             own_scale: 182.0,
             positions_per_generation: 0,
         }
@@ -52,7 +54,7 @@ impl NamedSettings for MentorSettings {
 impl FitnessConfig for MentorSettings {
     fn validate(&self) -> Result<(), SettingError> {
         let scales = [
-            ("mentor_scale", self.mentor_scale),
+            ("mentor_scale", self.mentor_scale()),
             ("own_scale", self.own_scale),
         ];
         let is_bad = |(_, scale): &(&str, f64)| !(*scale > 0.0 && scale.is_finite());
@@ -91,7 +93,19 @@ impl FitnessConfig for MentorSettings {
 impl MentorSettings {
     /// The mentor's centipawns in one of ours.
     fn unit(&self) -> f64 {
-        self.mentor_scale / self.own_scale
+        self.mentor_scale() / self.own_scale
+    }
+
+    fn mentor_scale(&self) -> f64 {
+        self.mentor_scale.unwrap_or(DEFAULT_SCALE)
+    }
+
+    /// The same settings for labels with this scale.
+    pub fn for_scale(self, scale: f64) -> MentorSettings {
+        MentorSettings {
+            mentor_scale: self.mentor_scale.or(Some(scale)),
+            ..self
+        }
     }
 
     /// What a score costs beside the mentor's.
@@ -100,7 +114,7 @@ impl MentorSettings {
             Loss::Centipawns => (own * self.unit() - mentor).abs(),
             Loss::Chance => {
                 let own = win_chance(own, self.own_scale);
-                (own - win_chance(mentor, self.mentor_scale)).powi(2)
+                (own - win_chance(mentor, self.mentor_scale())).powi(2)
             }
         }
     }
@@ -111,7 +125,7 @@ impl MentorSettings {
             Loss::Centipawns => self.unit() * (own * self.unit() - mentor).signum(),
             Loss::Chance => {
                 let expected = win_chance(own, self.own_scale);
-                let error = expected - win_chance(mentor, self.mentor_scale);
+                let error = expected - win_chance(mentor, self.mentor_scale());
                 2.0 * error * expected * (1.0 - expected) / self.own_scale
             }
         }
@@ -166,7 +180,7 @@ impl Mentor {
                 .collect()
         };
         Mentor {
-            settings,
+            settings: settings.for_scale(labels.scale),
             training: traced(&labels.training),
             validation: traced(&labels.validation),
             genome,

@@ -19,7 +19,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{PackedFile, PackedLabel};
+use crate::data::{LabelSet, PackedLabel};
 use crate::eval::{Weights, ZONES};
 use crate::files::write_atomically;
 use crate::random::mix;
@@ -30,7 +30,7 @@ use model::{COMMON, Example, Look, Model, WEIGHTS};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Files of packed labels.
+    /// Files of labels, in any format.
     pub labels: Vec<PathBuf>,
     pub seed: u64,
     pub generations: u64,
@@ -40,8 +40,10 @@ pub struct Settings {
     pub batch: usize,
     /// How far a weight moves in a step, at first and at last.
     pub rate: [f64; 2],
-    /// The mentor's centipawns that multiply the odds of winning by e.
-    pub mentor_scale: f64,
+    /// The mentor's centipawns that multiply the odds of winning by e; as the files say if it is
+    /// not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mentor_scale: Option<f64>,
     /// The share of games that is not learned from.
     pub validation_share: f64,
 }
@@ -79,7 +81,7 @@ pub struct Generation {
 pub struct Course {
     settings: Settings,
     folder: PathBuf,
-    files: Vec<PackedFile>,
+    labels: LabelSet,
     validation: Vec<PackedLabel>,
     model: Model,
     apart: Adam,
@@ -127,9 +129,8 @@ impl Course {
     }
 
     fn new(settings: &Settings, folder: &Path) -> Result<Course, RunError> {
-        let files = settings.labels.iter().map(|path| PackedFile::open(path));
         let mut course = Course {
-            files: files.collect::<Result<_, _>>()?,
+            labels: LabelSet::open(&settings.labels, settings.mentor_scale)?,
             settings: settings.clone(),
             folder: folder.to_owned(),
             validation: Vec::new(),
@@ -162,13 +163,12 @@ impl Course {
 
     /// How many labels there are in all.
     pub fn count(&self) -> usize {
-        self.files.iter().map(|file| file.labels().len()).sum()
+        self.labels.len()
     }
 
     /// Where the labels come from, a line for each file.
     pub fn origins(&self) -> Vec<String> {
-        let origin = |file: &PackedFile| format!("{} ({})", file.origin(), file.labels().len());
-        self.files.iter().map(origin).collect()
+        self.labels.descriptions()
     }
 
     /// Learns until the last generation, or until `stop`; tells of each generation. Answers
@@ -260,7 +260,7 @@ impl Course {
             if self.is_kept_apart(&label) {
                 continue;
             }
-            let example = Example::new(&label, self.settings.mentor_scale);
+            let example = Example::new(&label, self.labels.scale());
             error += f64::from(look.learn(&example, &mut slope));
             learned += 1;
         }
@@ -298,7 +298,7 @@ impl Course {
     fn validation_error(&self) -> f64 {
         let chunks = self.validation.par_chunks(4096).map(|labels| {
             let mut look = Look::new(&self.model);
-            let scale = self.settings.mentor_scale;
+            let scale = self.labels.scale();
             let errors = labels
                 .iter()
                 .map(|label| f64::from(look.error(&Example::new(label, scale))));
@@ -314,14 +314,9 @@ impl Course {
     }
 
     /// A label by its number, counted over all files.
-    fn label(&self, mut number: usize) -> PackedLabel {
-        for file in &self.files {
-            match file.labels().get(number) {
-                Some(label) => return *label,
-                None => number -= file.labels().len(),
-            }
-        }
-        unreachable!("an order stays within the files")
+    fn label(&self, number: usize) -> PackedLabel {
+        let label = self.labels.get(number);
+        label.unwrap_or_else(|| unreachable!("an order stays within the files"))
     }
 
     /// Whether a label's game is kept for validation.

@@ -208,6 +208,7 @@ fn output_row(output: usize, side: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{GameId, Label};
     use crate::eval::{ODDS_SCALE, Weights, evaluate_uncached};
     use crate::position::Position;
 
@@ -222,7 +223,10 @@ mod tests {
         let model = Model::by_chance(1);
         for fen in FENS {
             let position = Position::from_fen(fen).unwrap();
-            let example = Example::new(&PackedLabel::new(&position, 150, 0), 105.0);
+            let example = Example::new(
+                &PackedLabel::new(&Label::new(position.clone(), 150, GameId(0))),
+                100.0,
+            );
             let mut slope = Model::zero();
             Look::new(&model).learn(&example, &mut slope);
             let steepest = (0..WEIGHTS).max_by(|a, b| slope.0[*a].total_cmp(&slope.0[*b]));
@@ -246,7 +250,10 @@ mod tests {
         weights.network = Some(model.quantised("network"));
         for fen in FENS {
             let position = Position::from_fen(fen).unwrap();
-            let example = Example::new(&PackedLabel::new(&position, 0, 0), 105.0);
+            let example = Example::new(
+                &PackedLabel::new(&Label::new(position.clone(), 0, GameId(0))),
+                100.0,
+            );
             let chance = f64::from(Look::new(&model).chance(&example));
             let score = f64::from(evaluate_uncached(&position, &weights));
             let played = win_chance(score, ODDS_SCALE.into());
