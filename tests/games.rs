@@ -9,7 +9,8 @@ use finch::play::game::PlayerResult::{self, Draw, Loss, Win};
 use finch::random::{Purpose, stream};
 use finch::tune::genome::Genome;
 use finch::tune::methods::{
-    DynamicBoundarySettings, Individual, MethodSettings, PopulationDynamicsSettings, Tie,
+    DynamicBoundarySettings, Individual, MethodSettings, PopulationDynamicsSettings,
+    ReplacesLosers, TieRule,
 };
 use finch::tune::preset::Preset;
 use rand::rngs::ChaCha8Rng;
@@ -48,14 +49,14 @@ fn three() -> Vec<Individual> {
 }
 
 /// The farthest any gene lies from a value, over many repetitions of a match.
-fn farthest(verdicts: [PlayerResult; 2], place: usize, from: f64) -> f64 {
+fn farthest(results: [PlayerResult; 2], index: usize, from: f64) -> f64 {
     let (settings, genome) = kendall();
     let distances = (0..400).flat_map(|number| {
         let mut population = three();
-        settings.settle(
+        settings.apply_result(
             [0, 1],
             &mut population,
-            verdicts,
+            results,
             &genome,
             &mut chance(number),
         );
@@ -63,7 +64,7 @@ fn farthest(verdicts: [PlayerResult; 2], place: usize, from: f64) -> f64 {
             population[2].genes, [5.0; 5],
             "who did not play stays as he is"
         );
-        let genes = population.swap_remove(place).genes;
+        let genes = population.swap_remove(index).genes;
         genes.into_iter().map(move |value| (value - from).abs())
     });
     distances.fold(0.0, f64::max)
@@ -93,12 +94,12 @@ fn nasreddine_clones_only_who_won_more_games() {
     let genes = |value: f64| vec![value, value, value, value, -0.5, 0.1];
     let start = [2.0, 3.0].map(|value| Individual::new(genes(value)));
     let keeping = DynamicBoundarySettings {
-        tie: Tie::Keep,
+        tie: TieRule::Keep,
         ..settings.clone()
     };
-    let after = |settings: &DynamicBoundarySettings, verdicts: [PlayerResult; 2]| {
+    let after = |settings: &DynamicBoundarySettings, results: [PlayerResult; 2]| {
         let mut population = start.clone();
-        settings.settle([0, 1], &mut population, verdicts, &genome, &mut chance(7));
+        settings.apply_result([0, 1], &mut population, results, &genome, &mut chance(7));
         population
     };
     for even in [[Draw, Draw], [Win, Loss], [Loss, Win]] {
@@ -129,7 +130,7 @@ fn nasreddine_clones_only_who_won_more_games() {
 #[test]
 fn boundaries_move_with_the_values_and_the_queen_is_never_less() {
     let (settings, genome) = nasreddine();
-    let place = |name: &str| genome.place_named(name).unwrap();
+    let index = |name: &str| genome.gene_index(name).unwrap();
     let mut random = chance(3);
     let mut genes = genome
         .genes_named(&settings.seeded[4])
@@ -142,20 +143,20 @@ fn boundaries_move_with_the_values_and_the_queen_is_never_less() {
         for (count, (old, new)) in mutations.iter_mut().zip(genes.iter().zip(&child)) {
             *count += i32::from(old != new);
         }
-        let pieces = ["rook", "bishop", "knight"].map(|name| child[place(name)]);
-        assert!(pieces.iter().all(|value| *value <= child[place("queen")]));
-        assert!((0.01..=0.5).contains(&child[place("legal_moves")]));
-        farthest = farthest.max(child[place("queen")]);
+        let pieces = ["rook", "bishop", "knight"].map(|name| child[index(name)]);
+        assert!(pieces.iter().all(|value| *value <= child[index("queen")]));
+        assert!((0.01..=0.5).contains(&child[index("legal_moves")]));
+        farthest = farthest.max(child[index("queen")]);
         genes = child;
     }
     assert!(farthest > 5.0, "the interval travels: {farthest}");
     // 25% of 2000 and a little more, for one gene always mutates; 10% likewise.
     assert!(
-        (480..720).contains(&mutations[place("knight")]),
+        (480..720).contains(&mutations[index("knight")]),
         "{mutations:?}"
     );
     assert!(
-        (180..340).contains(&mutations[place("legal_moves")]),
+        (180..340).contains(&mutations[index("legal_moves")]),
         "{mutations:?}"
     );
 }

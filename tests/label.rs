@@ -11,7 +11,7 @@ use finch::data::{Selection, Source, collect_labels};
 use finch::eval::{Weights, evaluate_uncached};
 use finch::position::Position;
 use finch::random::{Purpose, stream};
-use finch::tune::fitness::{Batch, Fitness, Loss, Mentor, MentorSettings};
+use finch::tune::fitness::{Batch, Fitness, MentorFitness, MentorLoss, MentorSettings};
 use finch::tune::genome::Genome;
 use finch::tune::methods::MethodSettings;
 use finch::tune::preset::Preset;
@@ -90,7 +90,7 @@ fn selfplay_can_be_told_again() {
 #[test]
 fn selfplay_that_was_killed_goes_on_and_other_work_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    // More than the games of one round give.
+    // More than the games of one schedule give.
     let arguments = ["selfplay", "--positions", "15000", "--depth", "1"];
     let arguments = [&arguments[..], &["--share", "1", "--out"]].concat();
     let with = |more: &[&'static str]| [&arguments[..], more].concat();
@@ -291,7 +291,7 @@ fn random_genes(genome: &Genome) -> Vec<f64> {
 }
 
 /// The fitness of a preset's genome on labels that some weights give themselves.
-fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: Loss) -> Mentor {
+fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: MentorLoss) -> MentorFitness {
     let folder = tempfile::tempdir().unwrap();
     succeed(
         folder.path(),
@@ -325,7 +325,7 @@ fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: Loss) -> Mentor {
         own_scale: 100.0,
         ..MentorSettings::default()
     };
-    Mentor::new(Arc::clone(genome), settings, &labels)
+    MentorFitness::new(Arc::clone(genome), settings, &labels)
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn the_fitness_scores_exactly_as_the_evaluation() {
         let preset = Preset::load(name).unwrap();
         let genome = genome(&preset);
         let genes = random_genes(&genome);
-        let fitness = mentor(&genome, &genome.weights(&genes), Loss::Centipawns);
+        let fitness = mentor(&genome, &genome.weights(&genes), MentorLoss::Centipawns);
         assert_eq!(fitness.evaluate(&[&genes], &Batch::All), [0.0], "{name}");
     }
 }
@@ -342,25 +342,29 @@ fn the_fitness_scores_exactly_as_the_evaluation() {
 #[test]
 fn the_slope_is_the_derivative_also_of_multiples() {
     let genome = genome(&Preset::load("david-tabibi-2011").unwrap());
-    let fitness = mentor(&genome, &Weights::default().without_network(), Loss::Chance);
+    let fitness = mentor(
+        &genome,
+        &Weights::default().without_network(),
+        MentorLoss::Chance,
+    );
     let genes = random_genes(&genome);
-    let slope = fitness.slope(&genes, &Batch::All).unwrap();
+    let slope = fitness.gradient(&genes, &Batch::All).unwrap();
     let multiple = genome
         .genes
         .iter()
         .position(|gene| gene.name == "knight_ring");
-    for place in [0, 3, multiple.unwrap()] {
+    for index in [0, 3, multiple.unwrap()] {
         let value = |step: f64| {
             let mut genes = genes.clone();
-            genes[place] += step;
+            genes[index] += step;
             fitness.evaluate(&[&genes], &Batch::All)[0]
         };
         let measured = (value(4.0) - value(-4.0)) / 8.0;
-        let error = (slope.gradient[place] - measured).abs();
+        let error = (slope.gradient[index] - measured).abs();
         assert!(
             error < 2e-5 + 0.05 * measured.abs(),
-            "{place}: {} {measured}",
-            slope.gradient[place]
+            "{index}: {} {measured}",
+            slope.gradient[index]
         );
     }
 }

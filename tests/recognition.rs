@@ -7,7 +7,7 @@ use std::process::Command;
 use finch::eval::{TermInfo, Value, Weights};
 use finch::position::Position;
 use finch::random::{Purpose, stream};
-use finch::tune::fitness::{Quiescence, Searched, choice};
+use finch::tune::fitness::{BoardSearch, QuiescenceLimits, best_move_number};
 use rand::RngExt;
 use shakmaty::san::SanPlus;
 use tempfile::TempDir;
@@ -59,13 +59,13 @@ fn games(count: u64, seed: u64) -> String {
             } else {
                 1 - white
             }];
-            let searched = Searched::new(&position, player, Quiescence::default());
+            let searched = BoardSearch::new(&position, player, QuiescenceLimits::default());
             if searched.moves().is_empty() {
                 break;
             }
             let m = match ply {
                 0..4 => random.random_range(0..searched.moves().len()),
-                _ => choice(&searched),
+                _ => best_move_number(&searched),
             };
             let m = searched.moves()[m];
             let san = SanPlus::from_move(position.chess().clone(), m);

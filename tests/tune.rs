@@ -10,8 +10,8 @@ use crate::support::random_games;
 use finch::data::{Case, Selection, Source, collect};
 use finch::random::{Purpose, stream};
 use finch::tune::fitness::{
-    Batch, Builder, Fitness, Keep, Moves, MovesSettings, Player, Quiescence, Searched, choice,
-    refutation,
+    Batch, BoardSearch, Fitness, Keep, MovesFitness, MovesSettings, Phenotype, QuiescenceLimits,
+    TreeBuilder, best_move_number, better_move,
 };
 use finch::tune::genome::Genome;
 use finch::tune::preset::Preset;
@@ -51,25 +51,34 @@ fn random_genes(genome: &Genome, number: u64) -> Vec<f64> {
         .collect()
 }
 
-fn assert_tree_is_search(genome: &Arc<Genome>, case: &Case, genes: &[f64], settings: Quiescence) {
-    let tree = Builder::new(Arc::clone(genome), settings)
+fn assert_tree_is_search(
+    genome: &Arc<Genome>,
+    case: &Case,
+    genes: &[f64],
+    settings: QuiescenceLimits,
+) {
+    let tree = TreeBuilder::new(Arc::clone(genome), settings)
         .build(case)
         .unwrap();
-    let player = Player::new(genome, genes);
-    let searched = Searched::new(&case.position, &player.weights, settings);
-    let seen = tree.seen_by(&player);
+    let player = Phenotype::new(genome, genes);
+    let searched = BoardSearch::new(&case.position, &player.weights, settings);
+    let seen = tree.evaluated_by(&player);
     let fen = case.position.fen();
-    assert_eq!(choice(&seen), choice(&searched), "{fen}");
-    let expected = searched.moves()[choice(&searched)] == case.answers[0];
-    for suspect in [0, 3, 999] {
-        let answers = searched.places(&case.answers);
+    assert_eq!(
+        best_move_number(&seen),
+        best_move_number(&searched),
+        "{fen}"
+    );
+    let expected = searched.moves()[best_move_number(&searched)] == case.answers[0];
+    for first_tried in [0, 3, 999] {
+        let answers = searched.move_numbers(&case.answers);
         assert_eq!(
-            refutation(&seen, tree.answers(), suspect).is_none(),
+            better_move(&seen, tree.answers(), first_tried).is_none(),
             expected,
             "{fen}"
         );
         assert_eq!(
-            refutation(&searched, &answers, suspect).is_none(),
+            better_move(&searched, &answers, first_tried).is_none(),
             expected,
             "{fen}"
         );
@@ -79,12 +88,12 @@ fn assert_tree_is_search(genome: &Arc<Genome>, case: &Case, genes: &[f64], setti
 #[test]
 fn trees_play_the_moves_of_the_search() {
     let settings = [
-        Quiescence {
+        QuiescenceLimits {
             checks: 0,
             captures: 3,
             plies: 8,
         },
-        Quiescence {
+        QuiescenceLimits {
             checks: 1,
             captures: 2,
             plies: 4,
@@ -107,54 +116,55 @@ fn without_memory_for_trees_the_count_is_the_same() {
     let count = |memory_mib| {
         let settings = MovesSettings {
             memory_mib,
-            quiescence: Quiescence {
+            quiescence: QuiescenceLimits {
                 checks: 0,
                 captures: 1,
                 plies: 4,
             },
             ..MovesSettings::default()
         };
-        Moves::new(Arc::clone(&genome), settings, cases(30, 10)).evaluate(&people, &Batch::All)
+        MovesFitness::new(Arc::clone(&genome), settings, cases(30, 10))
+            .evaluate(&people, &Batch::All)
     };
     assert_eq!(count(0), count(100));
 }
 
 #[test]
-fn lines_give_the_count_and_the_slope_of_the_trees() {
-    // Weights that make sense: far beyond them scores are cut off, and slopes with them.
+fn cached_variations_give_the_count_and_the_gradient_of_the_trees() {
+    // Weights that make sense: far beyond them scores are cut off, and gradients with them.
     let genome = genome("moves");
     let genes = genome.base_genes();
     let measured = |keep, memory_mib| {
         let settings = MovesSettings {
             keep,
             memory_mib,
-            quiescence: Quiescence {
+            quiescence: QuiescenceLimits {
                 checks: 1,
                 captures: 2,
                 plies: 4,
             },
             ..MovesSettings::default()
         };
-        let moves = Moves::new(Arc::clone(&genome), settings, cases(30, 0));
-        moves.settle(&genes, &Batch::All);
+        let moves = MovesFitness::new(Arc::clone(&genome), settings, cases(30, 0));
+        moves.prepare_gradients(&genes, &Batch::All);
         let count = moves.evaluate(&[&genes], &Batch::All);
-        let slope = moves.slope(&genes, &Batch::All).unwrap();
-        (count, slope.gradient)
+        let found = moves.gradient(&genes, &Batch::All).unwrap();
+        (count, found.gradient)
     };
-    let (count, slope) = measured(Keep::Trees, 100);
-    let lines = measured(Keep::Lines, 100);
-    assert_eq!(measured(Keep::Lines, 0), lines);
+    let (count, gradient) = measured(Keep::Trees, 100);
+    let lines = measured(Keep::Variations, 100);
+    assert_eq!(measured(Keep::Variations, 0), lines);
     assert_eq!(lines.0, count);
-    for (line, tree) in lines.1.iter().zip(&slope) {
+    for (line, tree) in lines.1.iter().zip(&gradient) {
         assert!((line - tree).abs() < 1e-4, "{line} against {tree}");
     }
 }
 
 #[test]
-fn the_slope_is_the_derivative() {
+fn the_gradient_is_the_derivative() {
     let genome = genome("vazquez-2013");
     let settings = MovesSettings {
-        quiescence: Quiescence {
+        quiescence: QuiescenceLimits {
             checks: 0,
             captures: 1,
             plies: 4,
@@ -163,11 +173,11 @@ fn the_slope_is_the_derivative() {
         objective: finch::tune::fitness::Objective::Likelihood,
         ..MovesSettings::default()
     };
-    let moves = Moves::new(Arc::clone(&genome), settings, cases(40, 0));
+    let moves = MovesFitness::new(Arc::clone(&genome), settings, cases(40, 0));
     let genes = random_genes(&genome, 1);
-    let slope = moves.slope(&genes, &Batch::All).unwrap();
+    let found = moves.gradient(&genes, &Batch::All).unwrap();
     let value = moves.evaluate(&[&genes], &Batch::All)[0];
-    assert!((slope.value - value).abs() < 1e-12);
+    assert!((found.value - value).abs() < 1e-12);
     for place in [0, 3, 8, 20, 25] {
         // Scores are whole centipawns, so the step must be wide enough to smooth them over.
         let width = 8.0;
@@ -177,11 +187,11 @@ fn the_slope_is_the_derivative() {
             moves.evaluate(&[&genes], &Batch::All)[0]
         };
         let measured = (moved(width) - moved(-width)) / (2.0 * width);
-        let error = (slope.gradient[place] - measured).abs();
+        let error = (found.gradient[place] - measured).abs();
         assert!(
             error < 2e-4,
             "{place}: {} against {measured}",
-            slope.gradient[place]
+            found.gradient[place]
         );
     }
 }
@@ -329,7 +339,7 @@ pub fn timed(run: impl FnOnce()) -> Duration {
 fn a_run_killed_at_twenty_moments_goes_on_to_the_same_weights() {
     let mut random = stream(3, Purpose::Sampling, 0, 0);
     let presets = presets();
-    // Evolution, a covariance, a slope and bits; five kills each.
+    // Evolution, a covariance, a gradient and bits; five kills each.
     for preset in [&presets[0], &presets[3], &presets[6], &presets[8]] {
         let desk = Desk::new(&preset.replace("generations = 12", "generations = 60"));
         let whole = timed(|| assert_success(&desk.tune("whole", &[])));

@@ -18,7 +18,9 @@ use crate::play::player::{Fault, GameView, Player};
 use crate::play::player_config::DEFAULT_TIMEOUT;
 use crate::play::uci_engine::{EngineCommand, UciEngine};
 use crate::position::Game;
-use crate::tune::fitness::{Loss, MentorSettings, Quiescence, Searched, refutation};
+use crate::tune::fitness::{
+    BoardSearch, MentorLoss, MentorSettings, QuiescenceLimits, better_move,
+};
 use crate::tune::fitness::{built_in_games, built_in_labels};
 use crate::tune::statistics::mean_and_deviation;
 
@@ -49,13 +51,13 @@ pub struct Arguments {
     #[command(flatten)]
     filters: Filters,
     /// Plies of quiescence in which checks are tried.
-    #[arg(long, default_value_t = Quiescence::default().checks)]
+    #[arg(long, default_value_t = QuiescenceLimits::default().checks)]
     checks: u32,
     /// Plies of quiescence in which every capture is tried that loses nothing.
-    #[arg(long, default_value_t = Quiescence::default().captures)]
+    #[arg(long, default_value_t = QuiescenceLimits::default().captures)]
     captures: u32,
     /// Plies of quiescence.
-    #[arg(long, default_value_t = Quiescence::default().plies, value_parser = clap::value_parser!(u32).range(0..=64))]
+    #[arg(long, default_value_t = QuiescenceLimits::default().plies, value_parser = clap::value_parser!(u32).range(0..=64))]
     plies: u32,
     /// A UCI engine to measure on the same positions: its command.
     #[arg(long, value_name = "COMMAND")]
@@ -208,14 +210,14 @@ impl Arguments {
     }
 
     fn solved(&self, cases: &[Case], weights: &Weights) -> usize {
-        let settings = Quiescence {
+        let settings = QuiescenceLimits {
             checks: self.checks,
             captures: self.captures,
             plies: self.plies,
         };
         let solves = |case: &&Case| {
-            let searched = Searched::new(&case.position, weights, settings);
-            refutation(&searched, &searched.places(&case.answers), 0).is_none()
+            let searched = BoardSearch::new(&case.position, weights, settings);
+            better_move(&searched, &searched.move_numbers(&case.answers), 0).is_none()
         };
         cases.par_iter().filter(solves).count()
     }
@@ -241,7 +243,7 @@ fn print_share(name: &str, solved: usize, all: usize) {
 
 /// Both losses, the first with its standard error.
 fn print_scores(name: &str, labels: &[Label], scale: f64, weights: &Weights) {
-    let mean = |loss: Loss| {
+    let mean = |loss: MentorLoss| {
         let settings = MentorSettings {
             loss,
             ..MentorSettings::default()
@@ -255,8 +257,8 @@ fn print_scores(name: &str, labels: &[Label], scale: f64, weights: &Weights) {
         let (mean, deviation) = mean_and_deviation(&losses);
         (mean, deviation / (losses.len().max(1) as f64).sqrt())
     };
-    let (centipawns, error) = mean(Loss::Centipawns);
-    let (chance, _) = mean(Loss::Chance);
+    let (centipawns, error) = mean(MentorLoss::Centipawns);
+    let (chance, _) = mean(MentorLoss::Chance);
     println!(
         "{centipawns:.2} cp ± {error:.2}  {chance:.5} in squared chances  {} positions  {name}",
         labels.len()

@@ -1,4 +1,4 @@
-//! `finch recognise`: which clone agrees most with the moves of each side of games.
+//! `finch recognise`: which model agrees most with the moves of each side of games.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use clap::Args;
 use super::filters::Filters;
 use crate::data::{self, PgnGame, Selection, Source};
 use crate::eval::Weights;
-use crate::tune::fitness::Quiescence;
+use crate::tune::fitness::QuiescenceLimits;
 use crate::tune::recognition::{
-    Calibration, Likeness, Manner, Score, Witness, most_likely, witnesses,
+    Calibration, GameSide, MoveModel, PlayerModel, RecognitionScore, collect_sides, most_likely,
 };
 
 #[derive(Args)]
@@ -18,11 +18,11 @@ pub struct Arguments {
     /// Games in PGN, plain or compressed.
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
-    /// The clones: weights files, perhaps with a name as in Carlsen=best.toml. A player of a
+    /// The models: weights files, perhaps with a name as in Carlsen=best.toml. A player of a
     /// game is known if the name is part of his.
     #[arg(long, required = true, num_args = 2.., value_name = "[NAME=]FILE")]
     among: Vec<String>,
-    /// Games whose players are known, to learn how far the clones can be trusted.
+    /// Games whose players are known, to learn how far the models can be trusted.
     #[arg(long, num_args = 1.., value_name = "GAMES")]
     calibrate: Vec<PathBuf>,
     /// Look only at sides whose players are known.
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Moves at the start of each game that do not count.
     #[arg(long, default_value_t = 0)]
     skip_moves: u32,
-    /// Moves after so many of a game do not count, 0 for all; as in the preset the clones are
+    /// Moves after so many of a game do not count, 0 for all; as in the preset the models are
     /// from.
     #[arg(long, default_value_t = 12)]
     first_moves: u32,
@@ -51,33 +51,33 @@ impl Arguments {
             self.temperature > 0.0 && self.temperature.is_finite(),
             "--temperature must be above 0"
         );
-        let clones = self.clones()?;
+        let models = self.models()?;
         let calibration = match self.calibrate[..] {
-            [] => Calibration::none(clones.len()),
+            [] => Calibration::none(models.len()),
             _ => {
-                let (_, sides) = self.hear(&self.calibrate, &clones, true)?;
-                let fitted = Calibration::fit(&sides, clones.len());
+                let (_, sides) = self.read_sides(&self.calibrate, &models, true)?;
+                let fitted = Calibration::fit(&sides, models.len());
                 let fitted = fitted.context("--calibrate: no player of the games is known")?;
-                print_score("calibrated", &Score::of(&sides, &fitted));
-                println!("evidence counts {:.3} times", fitted.trust());
+                print_score("calibrated", &RecognitionScore::of(&sides, &fitted));
+                println!("evidence counts {:.3} times", fitted.evidence_scale());
                 fitted
             }
         };
-        let (games, sides) = self.hear(&self.games, &clones, self.known)?;
+        let (games, sides) = self.read_sides(&self.games, &models, self.known)?;
         if !self.brief {
             for side in &sides {
-                println!("{}", line(side, &games, &clones, &calibration));
+                println!("{}", line(side, &games, &models, &calibration));
             }
         }
-        let score = Score::of(&sides, &calibration);
+        let score = RecognitionScore::of(&sides, &calibration);
         if score.sides > 0 {
             print_score("recognised", &score);
         }
         Ok(())
     }
 
-    fn clones(&self) -> Result<Vec<Likeness>> {
-        let clone = |text: &String| {
+    fn models(&self) -> Result<Vec<PlayerModel>> {
+        let model = |text: &String| {
             let (name, path) = match text.split_once('=') {
                 // A path may hold the sign itself, as those of sweeps do.
                 Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
@@ -88,20 +88,20 @@ impl Arguments {
                     (stem.to_string_lossy().into_owned(), text.as_str())
                 }
             };
-            Ok(Likeness {
+            Ok(PlayerModel {
                 name,
                 weights: Weights::load(Path::new(path))?,
             })
         };
-        self.among.iter().map(clone).collect()
+        self.among.iter().map(model).collect()
     }
 
-    fn hear(
+    fn read_sides(
         &self,
         files: &[PathBuf],
-        clones: &[Likeness],
+        models: &[PlayerModel],
         known_only: bool,
-    ) -> Result<(Vec<PgnGame>, Vec<Witness>)> {
+    ) -> Result<(Vec<PgnGame>, Vec<GameSide>)> {
         let selection = Selection {
             skip_moves: self.skip_moves,
             first_moves: self.first_moves,
@@ -110,31 +110,31 @@ impl Arguments {
         let sources: Vec<_> = files.iter().map(Source::file).collect();
         let (games, tally) = data::games(&sources, &selection)?;
         println!("{}", tally.summary());
-        let manner = Manner {
+        let move_model = MoveModel {
             temperature: self.temperature,
-            quiescence: Quiescence::default(),
+            quiescence: QuiescenceLimits::default(),
         };
-        let sides = witnesses(&games, clones, manner, &selection, known_only);
+        let sides = collect_sides(&games, models, move_model, &selection, known_only);
         Ok((games, sides))
     }
 }
 
 fn line(
-    side: &Witness,
+    side: &GameSide,
     games: &[PgnGame],
-    clones: &[Likeness],
+    models: &[PlayerModel],
     calibration: &Calibration,
 ) -> String {
     let posterior = calibration.posterior(side);
     let answer = most_likely(&posterior);
-    let mark = match side.truth {
-        Some(truth) if truth == answer => " (right)",
+    let mark = match side.actual {
+        Some(actual) if actual == answer => " (right)",
         Some(_) => " (wrong)",
         None => "",
     };
-    let all = clones.iter().zip(&posterior);
+    let all = models.iter().zip(&posterior);
     let all: Vec<_> = all
-        .map(|(clone, share)| format!("{} {:.0}%", clone.name, 100.0 * share))
+        .map(|(model, share)| format!("{} {:.0}%", model.name, 100.0 * share))
         .collect();
     format!(
         "game {} {}, {} {}: {}{mark}; {} moves; {}",
@@ -142,13 +142,13 @@ fn line(
         games[side.game].date.0,
         side.color,
         side.player,
-        clones[answer].name,
+        models[answer].name,
         side.moves,
         all.join(", ")
     )
 }
 
-fn print_score(word: &str, score: &Score) {
+fn print_score(word: &str, score: &RecognitionScore) {
     println!(
         "{word}: {} of {} sides, {:.1}%; mean confidence {:.1}%; guessing {:.1}%, p = {:.2e}",
         score.right,

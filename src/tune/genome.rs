@@ -1,9 +1,8 @@
 //! The genome: which weights are free, and how a vector of genes becomes an evaluation.
 //!
-//! A gene is a real number within bounds. It sets one or several weights (a table whose entries
-//! are tied, both phases of an untapered term). What the evaluation gets is rounded to its own
-//! hundredths of a centipawn before anything is measured, so an individual plays exactly as
-//! the file it is saved to.
+//! A gene is a real number within bounds. It sets one or several weights (a table whose entries are
+//! tied, both phases of an untapered term). Weights are rounded to the evaluation's hundredths of a
+//! centipawn before anything is measured, so an individual plays exactly as its saved file.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +15,25 @@ use crate::eval::{Family, Packed, TERMS, Term, TermInfo, Value, Weights};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GenomeSettings {
-    /// Where weights that are not named come from: "none", "default" or a weights file.
+    /// Source of the weights that are not named: "none", "default" or a weights file.
     pub base: String,
-    pub start: Start,
-    /// Centipawns in a unit of this table: 100 when a paper counts in pawns.
+    pub start: InitialPopulation,
+    /// Centipawns in a unit of this table: 100 if a paper counts in pawns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<f64>,
-    /// Families all of whose terms are free within their own bounds, both phases apart.
+    /// Families whose terms are all free within their own bounds, each phase separately.
     pub free: Vec<String>,
-    /// Named weights: a number or a list of them is fixed, bounds are free.
+    /// Named weights: a number or a list of numbers is fixed, bounds are free.
     pub weights: BTreeMap<String, WeightSettings>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Start {
-    /// Uniform within each gene's bounds, or its `start` where one is given.
+pub enum InitialPopulation {
+    /// Uniform within each gene's bounds, or within its `start` if given.
     #[default]
     Random,
-    /// The values of `base`: one individual is exactly that, the others are its variations.
+    /// Around the values of `base`: one individual is the base itself, the others are mutants.
     Base,
 }
 
@@ -64,8 +63,7 @@ pub struct FreeSettings {
     /// One gene for all entries of a table.
     #[serde(default)]
     pub tied: bool,
-    /// One gene for all entries of a table: entry N weighs N times as much, entry 0 keeps its
-    /// base.
+    /// One gene for all entries of a table: entry N is N times the gene, entry 0 keeps its base.
     #[serde(default)]
     pub multiple: bool,
     /// First and last entry of a table that are free; the others keep their base.
@@ -78,12 +76,12 @@ pub struct Gene {
     pub name: String,
     pub low: f64,
     pub high: f64,
-    /// What the evaluation itself allows; moving boundaries stop here.
+    /// Bounds of the evaluation itself; dynamic boundaries stop here.
     pub floor: f64,
     pub ceiling: f64,
     /// Interval of the random start.
     pub start: [f64; 2],
-    places: Vec<Place>,
+    targets: Vec<GeneTarget>,
 }
 
 impl Gene {
@@ -93,10 +91,10 @@ impl Gene {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Place {
+struct GeneTarget {
     term: Term,
     phases: Phases,
-    /// How many times the gene it weighs.
+    /// The weight is the gene times this.
     factor: u16,
 }
 
@@ -116,20 +114,20 @@ impl Phases {
     }
 }
 
-/// Terms that one gene or pair of genes sets together: their counts can be added up.
+/// Terms that the same gene or pair of genes sets: their counts can be added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct GeneColumn {
     /// Any of the terms; all have the same value.
     pub term: Term,
     pub midgame: Option<usize>,
     pub endgame: Option<usize>,
-    /// How many times the gene they weigh.
+    /// The weights are the gene times this.
     pub factor: u16,
 }
 
-impl Column {
-    /// What changes of the two phases' totals mean for the genes that set them.
-    pub fn share_out(&self, midgame: f64, endgame: f64, gradient: &mut [f64]) {
+impl GeneColumn {
+    /// Adds the derivatives by the two phases to the genes that set them.
+    pub fn add_to_genes(&self, midgame: f64, endgame: f64, gradient: &mut [f64]) {
         for (gene, share) in [(self.midgame, midgame), (self.endgame, endgame)] {
             if let Some(gene) = gene {
                 gradient[gene] += f64::from(self.factor) * share;
@@ -140,24 +138,23 @@ impl Column {
 
 pub struct Genome {
     pub genes: Vec<Gene>,
-    pub start: Start,
+    pub start: InitialPopulation,
     /// Centipawns in a unit of a gene.
     unit: f64,
     base: Weights,
-    columns: Vec<Column>,
+    columns: Vec<GeneColumn>,
     /// For each term its column, if it has one.
     column_of: Vec<Option<u16>>,
     /// The part of each term that no gene sets.
     fixed: Vec<Packed>,
-    /// Whether the fixed parts alone ask for endgame scales.
+    /// Whether the fixed parts alone enable endgame scales.
     always_scaled: bool,
 }
 
-/// An individual's values, by column: all that what is counted by columns need be multiplied
-/// with.
+/// An individual's weights by column.
 pub struct ColumnValues {
     pub columns: Vec<Packed>,
-    /// Whether endgame scales count.
+    /// Whether endgame scales apply.
     pub scaled: bool,
 }
 
@@ -199,26 +196,26 @@ impl Genome {
         if genes.is_empty() {
             return Err(SettingError::new("weights", "no weight is free"));
         }
-        genes.sort_by_key(|gene| gene.places[0].term);
+        genes.sort_by_key(|gene| gene.targets[0].term);
         Ok(Genome::assemble(genes, settings.start, unit, base))
     }
 
-    fn assemble(genes: Vec<Gene>, start: Start, unit: f64, base: Weights) -> Genome {
+    fn assemble(genes: Vec<Gene>, start: InitialPopulation, unit: f64, base: Weights) -> Genome {
         let count = crate::eval::WEIGHT_COUNT;
         let mut setters = vec![(None, None, 1); count];
         for (number, gene) in genes.iter().enumerate() {
-            for place in &gene.places {
-                let setter = &mut setters[place.term.index()];
-                if place.phases.midgame() {
+            for target in &gene.targets {
+                let setter = &mut setters[target.term.index()];
+                if target.phases.midgame() {
                     setter.0 = Some(number);
                 }
-                if place.phases.endgame() {
+                if target.phases.endgame() {
                     setter.1 = Some(number);
                 }
-                setter.2 = place.factor;
+                setter.2 = target.factor;
             }
         }
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns: Vec<GeneColumn> = Vec::new();
         let mut by_setter = BTreeMap::new();
         let mut column_of = vec![None; count];
         let mut fixed = vec![Packed::ZERO; count];
@@ -232,7 +229,7 @@ impl Genome {
             );
             if midgame.is_some() || endgame.is_some() {
                 let column = *by_setter.entry(setters[term.index()]).or_insert_with(|| {
-                    columns.push(Column {
+                    columns.push(GeneColumn {
                         term,
                         midgame,
                         endgame,
@@ -256,8 +253,8 @@ impl Genome {
         }
     }
 
-    /// Whether an individual of one means the same in the other.
-    pub fn has_genes_of(&self, other: &Genome) -> bool {
+    /// Whether genes of one genome mean the same in the other.
+    pub fn is_compatible_with(&self, other: &Genome) -> bool {
         let names = self.genes.iter().map(|gene| &gene.name);
         self.unit == other.unit && names.eq(other.genes.iter().map(|gene| &gene.name))
     }
@@ -270,37 +267,37 @@ impl Genome {
         self.genes.is_empty()
     }
 
-    pub fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[GeneColumn] {
         &self.columns
     }
 
-    /// Where a term's counts go, and what of its weight no gene changes.
-    pub fn place_of(&self, term: Term) -> (Option<u16>, Packed) {
+    /// The column that counts a term, and the part of its weight that no gene sets.
+    pub fn column_of(&self, term: Term) -> (Option<u16>, Packed) {
         (self.column_of[term.index()], self.fixed[term.index()])
     }
 
-    /// The families that can matter to any individual.
+    /// The families that any individual can use.
     pub fn families(&self) -> Vec<Family> {
         let free = |family| {
-            let mut places = self.genes.iter().flat_map(|gene| &gene.places);
-            places.any(|place| place.term.info().family == family)
+            let mut targets = self.genes.iter().flat_map(|gene| &gene.targets);
+            targets.any(|target| target.term.info().family == family)
         };
         let used = |family: &Family| self.base.uses(*family) || free(*family);
         Family::ALL.iter().copied().filter(used).collect()
     }
 
-    /// The evaluation that the genes stand for.
+    /// The evaluation that the genes encode.
     pub fn weights(&self, values: &[f64]) -> Weights {
         let mut flat = self.base.genes();
         for (gene, &value) in self.genes.iter().zip(values) {
             let value = value * self.unit;
-            for place in &gene.places {
-                let index = 2 * place.term.index();
-                let value = value * f64::from(place.factor);
-                if place.phases.midgame() {
+            for target in &gene.targets {
+                let index = 2 * target.term.index();
+                let value = value * f64::from(target.factor);
+                if target.phases.midgame() {
                     flat[index] = value;
                 }
-                if place.phases.endgame() {
+                if target.phases.endgame() {
                     flat[index + 1] = value;
                 }
             }
@@ -310,9 +307,9 @@ impl Genome {
         weights
     }
 
-    /// The same evaluation as far as the genes set it, without the rest.
+    /// The same evaluation by column, without the fixed parts.
     pub fn column_values(&self, values: &[f64]) -> ColumnValues {
-        let packed = |column: &Column| {
+        let packed = |column: &GeneColumn| {
             let of = |gene: Option<usize>| {
                 gene.map_or(0.0, |gene| {
                     values[gene] * self.unit * f64::from(column.factor)
@@ -323,7 +320,7 @@ impl Genome {
                 endgame: of(column.endgame),
             };
             let packed = value.packed(column.term.info());
-            // Zero may lie outside the bounds of a term; what no gene sets adds nothing here.
+            // Zero may be outside the bounds of a term; what no gene sets adds nothing here.
             Packed::new(
                 column.midgame.map_or(0, |_| packed.midgame()),
                 column.endgame.map_or(0, |_| packed.endgame()),
@@ -336,29 +333,29 @@ impl Genome {
         ColumnValues { columns, scaled }
     }
 
-    /// The genes that come closest to some weights: the first place of each gene decides.
+    /// The genes closest to these weights; the first target of each gene decides.
     pub fn genes_of(&self, weights: &Weights) -> Vec<f64> {
         let value = |gene: &Gene| {
-            let place = gene.places[0];
-            let value = weights.get(place.term);
-            let value = if place.phases.midgame() {
+            let target = gene.targets[0];
+            let value = weights.get(target.term);
+            let value = if target.phases.midgame() {
                 value.midgame
             } else {
                 value.endgame
             };
-            let value = value / f64::from(place.factor) / self.unit;
+            let value = value / f64::from(target.factor) / self.unit;
             value.clamp(gene.low, gene.high)
         };
         self.genes.iter().map(value).collect()
     }
 
-    pub fn place_named(&self, name: &str) -> Option<usize> {
+    pub fn gene_index(&self, name: &str) -> Option<usize> {
         self.genes.iter().position(|gene| gene.name == name)
     }
 
-    /// Genes by their names; every one must be there, within its bounds, and nothing else.
+    /// Genes by name: all of them, within their bounds, and no others.
     pub fn genes_named(&self, values: &BTreeMap<String, f64>) -> Result<Vec<f64>, String> {
-        if let Some(name) = values.keys().find(|name| self.place_named(name).is_none()) {
+        if let Some(name) = values.keys().find(|name| self.gene_index(name).is_none()) {
             return Err(format!("no gene {name}"));
         }
         let value = |gene: &Gene| match values.get(&gene.name) {
@@ -375,7 +372,7 @@ impl Genome {
     }
 }
 
-/// Whether endings are scaled as soon as the term weighs something.
+/// Whether a weight of this term enables endgame scales.
 fn is_scale(term: &Term) -> bool {
     term.info().family == Family::Endgame
 }
@@ -407,7 +404,7 @@ fn own_genes(term: Term, info: &TermInfo) -> Vec<Gene> {
     let (low, high) = (f64::from(info.low), f64::from(info.high));
     phase_genes(&term.label(), &[term], true)
         .into_iter()
-        .map(|(name, places)| gene(name, places, info, 1.0, [[low, high]; 2]))
+        .map(|(name, targets)| gene(name, targets, info, 1.0, [[low, high]; 2]))
         .collect()
 }
 
@@ -445,36 +442,36 @@ fn named_genes(info: &TermInfo, free: &FreeSettings, unit: f64) -> Result<Vec<Ge
     let genes = groups
         .iter()
         .flat_map(|(name, terms)| phase_genes(name, terms, free.tapered))
-        .map(|(name, mut places)| {
+        .map(|(name, mut targets)| {
             if free.multiple {
-                for (place, entry) in places.iter_mut().zip(first..) {
-                    place.factor = entry as u16;
+                for (target, entry) in targets.iter_mut().zip(first..) {
+                    target.factor = entry as u16;
                 }
             }
-            gene(name, places, info, unit, [bounds, start])
+            gene(name, targets, info, unit, [bounds, start])
         });
     Ok(genes.collect())
 }
 
-fn phase_genes(name: &str, terms: &[Term], tapered: bool) -> Vec<(String, Vec<Place>)> {
-    let place = |&term, phases| Place {
+fn phase_genes(name: &str, terms: &[Term], tapered: bool) -> Vec<(String, Vec<GeneTarget>)> {
+    let target = |&term, phases| GeneTarget {
         term,
         phases,
         factor: 1,
     };
-    let places = |phases| terms.iter().map(|term| place(term, phases)).collect();
+    let targets = |phases| terms.iter().map(|term| target(term, phases)).collect();
     if !tapered {
-        return vec![(name.to_owned(), places(Phases::Both))];
+        return vec![(name.to_owned(), targets(Phases::Both))];
     }
     vec![
-        (format!("{name} midgame"), places(Phases::Midgame)),
-        (format!("{name} endgame"), places(Phases::Endgame)),
+        (format!("{name} midgame"), targets(Phases::Midgame)),
+        (format!("{name} endgame"), targets(Phases::Endgame)),
     ]
 }
 
 fn gene(
     name: String,
-    places: Vec<Place>,
+    targets: Vec<GeneTarget>,
     info: &TermInfo,
     unit: f64,
     [bounds, start]: [[f64; 2]; 2],
@@ -486,6 +483,6 @@ fn gene(
         floor: f64::from(info.low) / unit,
         ceiling: f64::from(info.high) / unit,
         start,
-        places,
+        targets,
     }
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::fitness::FitnessSettings;
 use super::genome::{Genome, GenomeSettings};
-use super::methods::{MethodSettings, Seed};
+use super::methods::{MethodSettings, SeedGenes};
 use super::settings::{ReadTable, SettingError, check_range};
 use crate::data::Selection;
 use crate::eval::Weights;
@@ -98,7 +98,7 @@ pub struct RunSettings {
     pub closing_nodes: u64,
     /// Others to play the closing match against, by the names of their genes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub rivals: BTreeMap<String, Seed>,
+    pub rivals: BTreeMap<String, SeedGenes>,
     /// Where there is no bar, a line every so many generations; 0 is ten in all.
     pub lines: u64,
     /// The day it began, filled in by the run.

@@ -1,95 +1,93 @@
-//! Who played this? Clones of players, asked which of them would rather have made the moves.
+//! Recognising players: which of several player models most likely made the moves of a game.
 //!
-//! Each clone gives every move a likelihood: it looks one ply ahead, settles captures, and plays
-//! better moves more often. The evidence for a clone is the sum of the logarithms over one side's
-//! moves in a game. Clones are poor likenesses and one player's moves depend on each other, so
-//! the bare posterior is far too sure of itself; and a clone that plays well all round would claim
-//! everybody's games. Most of what tells masters apart are the openings they like: later they all
-//! look for the best move. A [`Calibration`] on games whose players are known finds how far the
-//! evidence can be trusted and how much each clone must give away for each move (logistic
-//! regression), and the posterior is then a confidence that holds.
+//! Each model gives every move a probability: a softmax over the scores of one ply and quiescence.
+//! The evidence for a model is the log-likelihood of one side's moves in a game. Models are rough
+//! and a player's moves are not independent, so the raw posterior is far too confident; and a model
+//! that plays well in general would claim everybody's games. Masters differ mostly in the openings
+//! they prefer. A [`Calibration`] on games with known players fits how much the evidence counts and
+//! an offset per move for each model (logistic regression); its posterior is a confidence that
+//! holds.
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 use shakmaty::Color;
 
-use super::fitness::{Quiescence, Searched, likelihood};
+use super::fitness::{BoardSearch, QuiescenceLimits, softmax};
 use crate::data::{PgnGame, Selection};
 use crate::eval::Weights;
 use crate::position::{Position, movegen};
 
-pub struct Likeness {
+pub struct PlayerModel {
     pub name: String,
     pub weights: Weights,
 }
 
-impl Likeness {
-    /// Whether a player of a game, as PGN writes him, is the one it was made from.
+impl PlayerModel {
+    /// Whether this player of a PGN game is the one that is modelled.
     pub fn is(&self, player: &str) -> bool {
         player.to_lowercase().contains(&self.name.to_lowercase())
     }
 }
 
-/// How clones choose their moves.
+/// How models choose moves.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct MoveModel {
     pub temperature: f64,
-    pub quiescence: Quiescence,
+    pub quiescence: QuiescenceLimits,
 }
 
 /// One side of a game.
 #[derive(Debug)]
-pub struct Witness {
-    /// Its place among the games, and whose moves they are.
+pub struct GameSide {
+    /// Index of the game.
     pub game: usize,
     pub color: Color,
     pub player: String,
-    /// The clone of whoever played, if there is one.
-    pub truth: Option<usize>,
+    /// The index of the model of the player, if there is one.
+    pub actual: Option<usize>,
     pub moves: usize,
-    /// The log-likelihood of the moves under each clone.
+    /// The log-likelihood of the moves under each model.
     pub evidence: Vec<f64>,
 }
 
-/// Hears both sides of every game as far as the selection wants them, or only those whose players
-/// are known.
-pub fn witnesses(
+/// The selected moves of both sides of every game, or only of sides whose players are known.
+pub fn collect_sides(
     games: &[PgnGame],
-    clones: &[Likeness],
-    manner: Manner,
+    models: &[PlayerModel],
+    move_model: MoveModel,
     selection: &Selection,
     known_only: bool,
-) -> Vec<Witness> {
+) -> Vec<GameSide> {
     let sides: Vec<_> = (0..games.len())
         .flat_map(|game| [(game, Color::White), (game, Color::Black)])
         .collect();
-    let hear = |&(number, color): &(usize, Color)| {
+    let read_sides = |&(number, color): &(usize, Color)| {
         let game = &games[number];
         let player = game.names[color as usize].clone();
-        let truth = clones.iter().position(|clone| clone.is(&player));
-        if known_only && truth.is_none() || !selection.wants_side(game, color) {
+        let actual = models.iter().position(|model| model.is(&player));
+        if known_only && actual.is_none() || !selection.wants_side(game, color) {
             return None;
         }
-        let mut witness = Witness {
+        let mut side = GameSide {
             game: number,
             color,
             player,
-            truth,
+            actual,
             moves: 0,
-            evidence: vec![0.0; clones.len()],
+            evidence: vec![0.0; models.len()],
         };
-        witness.listen(game, clones, manner, selection);
-        (witness.moves > 0).then_some(witness)
+        side.add_evidence(game, models, move_model, selection);
+        (side.moves > 0).then_some(side)
     };
-    sides.par_iter().filter_map(hear).collect()
+    sides.par_iter().filter_map(read_sides).collect()
 }
 
-impl Witness {
-    fn listen(
+impl GameSide {
+    fn add_evidence(
         &mut self,
         game: &PgnGame,
-        clones: &[Likeness],
-        manner: Manner,
+        models: &[PlayerModel],
+        move_model: MoveModel,
         selection: &Selection,
     ) {
         let mut position = Position::from_chess(game.start.clone());
@@ -97,66 +95,76 @@ impl Witness {
             let counts = selection.wants_ply(ply) && position.turn() == self.color;
             if counts && movegen::legal_moves(&position).len() > 1 {
                 self.moves += 1;
-                for (sum, clone) in self.evidence.iter_mut().zip(clones) {
-                    let scores = Searched::new(&position, &clone.weights, manner.quiescence);
-                    let answers = scores.places(&[played]);
-                    *sum += likelihood::of_scores(&scores, &answers, manner.temperature);
+                for (sum, model) in self.evidence.iter_mut().zip(models) {
+                    let scores = BoardSearch::new(&position, &model.weights, move_model.quiescence);
+                    let answers = scores.move_numbers(&[played]);
+                    *sum += softmax::log_likelihood_of_scores(
+                        &scores,
+                        &answers,
+                        move_model.temperature,
+                    );
                 }
             }
             position.play(played);
         }
     }
 
-    /// What speaks for one clone, as the numbers a calibration multiplies: the evidence above
-    /// the average of all, and the moves that are counted to that clone.
-    fn features(&self, clone: usize) -> DVector<f64> {
+    /// The features of one model in the logistic regression: its evidence above the mean, and the
+    /// number of moves in the model's own slot.
+    fn features(&self, model: usize) -> DVector<f64> {
         let count = self.evidence.len();
         let mean = self.evidence.iter().sum::<f64>() / count as f64;
         let mut features = DVector::zeros(1 + count);
-        features[0] = self.evidence[clone] - mean;
-        features[1 + clone] = self.moves as f64;
+        features[0] = self.evidence[model] - mean;
+        features[1 + model] = self.moves as f64;
         features
     }
 }
 
-/// How evidence becomes a posterior.
+/// Turns evidence into a posterior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// First how far evidence is trusted, then what each clone gets, or gives, for a move.
+    /// The scale of the evidence, then the offset per move of each model.
     factors: DVector<f64>,
 }
 
-/// Holds factors to where they begin, as much as a fraction of one game would.
+/// Ridge penalty, as strong as a fraction of one game.
 const RIDGE: f64 = 0.05;
 const NEWTON_STEPS: usize = 30;
 
 impl Calibration {
-    /// Evidence as it is.
-    pub fn none(clones: usize) -> Calibration {
-        let mut factors = DVector::zeros(1 + clones);
+    /// No calibration: raw evidence.
+    pub fn none(models: usize) -> Calibration {
+        let mut factors = DVector::zeros(1 + models);
         factors[0] = 1.0;
         Calibration { factors }
     }
 
-    pub fn trust(&self) -> f64 {
+    pub fn evidence_scale(&self) -> f64 {
         self.factors[0]
     }
 
-    /// Fitted to sides whose players are known; none if there are no such sides.
-    pub fn fit(witnesses: &[Witness], clones: usize) -> Option<Calibration> {
-        let known: Vec<_> = witnesses.iter().filter(|one| one.truth.is_some()).collect();
+    /// Fitted to sides with known players; none if there are none.
+    pub fn fit(collect_sides: &[GameSide], models: usize) -> Option<Calibration> {
+        let known: Vec<_> = collect_sides
+            .iter()
+            .filter(|one| one.actual.is_some())
+            .collect();
         if known.is_empty() {
             return None;
         }
         let mut calibration = Calibration {
-            factors: DVector::zeros(1 + clones),
+            factors: DVector::zeros(1 + models),
         };
         for _ in 0..NEWTON_STEPS {
-            let (slope, curvature) = calibration.slope(&known);
-            let Some(step) = curvature.cholesky().map(|curved| curved.solve(&slope)) else {
+            let (gradient_and_hessian, hessian) = calibration.gradient(&known);
+            let Some(step) = hessian
+                .cholesky()
+                .map(|curved| curved.solve(&gradient_and_hessian))
+            else {
                 break;
             };
-            // Far from the top Newton would overshoot.
+            // Far from the maximum a full Newton step would overshoot.
             let shrink = 1.0_f64.min(1.0 / step.amax().max(1e-12));
             calibration.factors += shrink * &step;
             if step.amax() < 1e-9 {
@@ -166,33 +174,33 @@ impl Calibration {
         Some(calibration)
     }
 
-    /// The derivative of the log-likelihood of the truth, and how it bends.
-    fn slope(&self, known: &[&Witness]) -> (DVector<f64>, DMatrix<f64>) {
+    /// Gradient and negated Hessian of the log-likelihood of the actual players.
+    fn gradient(&self, known: &[&GameSide]) -> (DVector<f64>, DMatrix<f64>) {
         let size = self.factors.len();
-        let mut slope = -RIDGE * &self.factors;
-        let mut curvature = DMatrix::identity(size, size) * RIDGE;
-        for witness in known {
-            let posterior = self.posterior(witness);
+        let mut gradient_and_hessian = -RIDGE * &self.factors;
+        let mut hessian = DMatrix::identity(size, size) * RIDGE;
+        for side in known {
+            let posterior = self.posterior(side);
             let features: Vec<_> = (0..posterior.len())
-                .map(|clone| witness.features(clone))
+                .map(|model| side.features(model))
                 .collect();
             let mut mean = DVector::zeros(size);
             for (share, own) in posterior.iter().zip(&features) {
                 mean += *share * own;
-                curvature += *share * own * own.transpose();
+                hessian += *share * own * own.transpose();
             }
-            curvature -= &mean * mean.transpose();
-            if let Some(truth) = witness.truth {
-                slope += &features[truth] - mean;
+            hessian -= &mean * mean.transpose();
+            if let Some(actual) = side.actual {
+                gradient_and_hessian += &features[actual] - mean;
             }
         }
-        (slope, curvature)
+        (gradient_and_hessian, hessian)
     }
 
-    /// How likely each clone is to be the one.
-    pub fn posterior(&self, witness: &Witness) -> Vec<f64> {
-        let clones = 0..witness.evidence.len();
-        let scores = clones.map(|clone| self.factors.dot(&witness.features(clone)));
+    /// The probability of each model.
+    pub fn posterior(&self, side: &GameSide) -> Vec<f64> {
+        let models = 0..side.evidence.len();
+        let scores = models.map(|model| self.factors.dot(&side.features(model)));
         let scores: Vec<f64> = scores.collect();
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let odds: Vec<f64> = scores.iter().map(|score| (score - best).exp()).collect();
@@ -201,28 +209,28 @@ impl Calibration {
     }
 }
 
-/// How often sides whose players are known were recognised.
+/// How often known players were recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Score {
+pub struct RecognitionScore {
     pub sides: usize,
     pub right: usize,
-    /// Mean confidence in the answers: as high as the share of right ones if it means anything.
+    /// Mean confidence of the answers; if calibrated it equals the share of right ones.
     pub confidence: f64,
-    /// What guessing would reach: the share of whoever played most.
+    /// The share that guessing reaches: always naming the most frequent player.
     pub chance: f64,
 }
 
-impl Score {
-    pub fn of(witnesses: &[Witness], calibration: &Calibration) -> Score {
-        let mut score = Score::default();
+impl RecognitionScore {
+    pub fn of(collect_sides: &[GameSide], calibration: &Calibration) -> RecognitionScore {
+        let mut score = RecognitionScore::default();
         let mut played = vec![0_usize; calibration.factors.len() - 1];
-        for witness in witnesses {
-            let Some(truth) = witness.truth else { continue };
-            let posterior = calibration.posterior(witness);
+        for side in collect_sides {
+            let Some(actual) = side.actual else { continue };
+            let posterior = calibration.posterior(side);
             let answer = most_likely(&posterior);
-            played[truth] += 1;
+            played[actual] += 1;
             score.sides += 1;
-            score.right += usize::from(answer == truth);
+            score.right += usize::from(answer == actual);
             score.confidence += posterior[answer];
         }
         let sides = score.sides.max(1) as f64;
@@ -236,7 +244,7 @@ impl Score {
         self.right as f64 / self.sides.max(1) as f64
     }
 
-    /// The probability of guessing at least as many.
+    /// One-sided p-value: the probability of guessing at least as many.
     pub fn p_value(&self) -> f64 {
         let count = self.sides as f64;
         let ways = |hits: f64| {
@@ -261,12 +269,12 @@ pub fn most_likely(posterior: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    fn witness(truth: usize, evidence: [f64; 2]) -> Witness {
-        Witness {
+    fn side(actual: usize, evidence: [f64; 2]) -> GameSide {
+        GameSide {
             game: 0,
             color: Color::White,
             player: String::new(),
-            truth: Some(truth),
+            actual: Some(actual),
             moves: 10,
             evidence: evidence.to_vec(),
         }
@@ -274,18 +282,18 @@ mod tests {
 
     #[test]
     fn calibration_takes_away_what_a_clone_gets_everywhere() {
-        // The first clone is always 5 ahead; 2 more or less are what tells the players apart.
+        // The first model is always 5 ahead; a difference of 2 separates the players.
         let sides: Vec<_> = (0..40)
             .map(|number| {
                 let noise = if number % 8 == 0 { -4.0 } else { 0.0 };
                 match number % 2 {
-                    0 => witness(0, [7.0 + noise, 0.0]),
-                    _ => witness(1, [3.0 - noise, 0.0]),
+                    0 => side(0, [7.0 + noise, 0.0]),
+                    _ => side(1, [3.0 - noise, 0.0]),
                 }
             })
             .collect();
-        let bare = Score::of(&sides, &Calibration::none(2));
-        let fitted = Score::of(&sides, &Calibration::fit(&sides, 2).unwrap());
+        let bare = RecognitionScore::of(&sides, &Calibration::none(2));
+        let fitted = RecognitionScore::of(&sides, &Calibration::fit(&sides, 2).unwrap());
         assert_eq!(bare.right, 20);
         assert!(fitted.right >= 35, "{fitted:?}");
         assert!(
@@ -296,7 +304,7 @@ mod tests {
 
     #[test]
     fn guessing_half_of_ten_right_is_no_surprise() {
-        let score = |right| Score {
+        let score = |right| RecognitionScore {
             sides: 10,
             right,
             confidence: 0.5,

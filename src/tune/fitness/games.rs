@@ -1,4 +1,4 @@
-//! Games: the proof of an evaluation is in the playing.
+//! GamesFitness: the proof of an evaluation is in the playing.
 //!
 //! An [`Arena`] plays individuals against each other under the conditions of a preset; methods
 //! that select by who beats whom ask for it. As a [`Fitness`] it measures each individual by its
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color};
 
 use super::{
-    Batch, BuiltFitness, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped, named_weights,
+    Batch, BuiltFitness, Fitness, FitnessConfig, FitnessError, FitnessInputs, ValueAndGradient,
+    named_weights,
 };
 use crate::eval::Weights;
 use crate::play::adjudication::Adjudication;
@@ -25,14 +26,14 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 #[serde(deny_unknown_fields, default)]
 pub struct GamesSettings {
     pub name: String,
-    pub search: Manner,
+    pub search: SearchKind,
     pub plies: u32,
     /// Plain search: captures are followed for so many plies more; without it, to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captures: Option<u32>,
-    /// Full moves after which a game is drawn; 0 leaves it to the rules of chess.
+    /// Full moves after which a game is sampled; 0 leaves it to the rules of chess.
     pub max_moves: u32,
-    pub openings: Place,
+    pub openings: OpeningSource,
     /// As a number: score against "default" or a weights file. Methods that pair individuals
     /// with each other need none.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -45,7 +46,7 @@ pub struct GamesSettings {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Manner {
+pub enum SearchKind {
     /// Full width and captures, nothing pruned.
     #[default]
     Plain,
@@ -55,7 +56,7 @@ pub enum Manner {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum OpeningSource {
     /// The beginning: games differ only by who plays them.
     #[default]
     Start,
@@ -67,11 +68,11 @@ impl Default for GamesSettings {
     fn default() -> GamesSettings {
         GamesSettings {
             name: Self::NAME.to_owned(),
-            search: Manner::Plain,
+            search: SearchKind::Plain,
             plies: 3,
             captures: None,
             max_moves: 0,
-            openings: Place::Start,
+            openings: OpeningSource::Start,
             opponent: String::new(),
             games: 20,
             redraw: false,
@@ -90,7 +91,7 @@ impl FitnessConfig for GamesSettings {
         if self.games == 0 || !self.games.is_multiple_of(2) {
             return refuse("each opening is played with both colours: even, not 0");
         }
-        if !self.opponent.is_empty() && self.openings == Place::Start && self.games > 2 {
+        if !self.opponent.is_empty() && self.openings == OpeningSource::Start && self.games > 2 {
             return refuse(
                 "from the start the same two would be played again: 2, or openings = \"book\"",
             );
@@ -122,7 +123,7 @@ impl FitnessConfig for GamesSettings {
         let opponent = Some(self.opponent.as_str()).filter(|name| !name.is_empty());
         let opponent = opponent.map(load).transpose()?;
         Ok(BuiltFitness {
-            fitness: Box::new(Games::new(inputs.genome, self.clone(), opponent)),
+            fitness: Box::new(GamesFitness::new(inputs.genome, self.clone(), opponent)),
             description: self.description(),
             counts: None,
         })
@@ -132,11 +133,11 @@ impl FitnessConfig for GamesSettings {
 impl GamesSettings {
     pub fn rules(&self) -> GameRules {
         let limits = match self.search {
-            Manner::Plain => GameLimits::plain(Breadth {
+            SearchKind::Plain => GameLimits::plain(Breadth {
                 plies: self.plies,
                 captures: self.captures,
             }),
-            Manner::Finch => GameLimits::depth(self.plies),
+            SearchKind::Finch => GameLimits::depth(self.plies),
         };
         GameRules {
             limits,
@@ -150,11 +151,11 @@ impl GamesSettings {
 
     /// The conditions in words.
     pub fn description(&self) -> String {
-        let place = match self.openings {
-            Place::Start => "the start",
-            Place::Book => "Finch's openings",
+        let index = match self.openings {
+            OpeningSource::Start => "the start",
+            OpeningSource::Book => "Finch's openings",
         };
-        format!("games from {place}, {}", self.rules().limits)
+        format!("games from {index}, {}", self.rules().limits)
     }
 }
 
@@ -171,8 +172,8 @@ impl Arena {
             genome,
             rules: settings.rules(),
             openings: match settings.openings {
-                Place::Start => vec![Opening::default()],
-                Place::Book => openings::embedded(),
+                OpeningSource::Start => vec![Opening::default()],
+                OpeningSource::Book => openings::embedded(),
             },
         }
     }
@@ -225,36 +226,40 @@ impl Arena {
 }
 
 /// The fitness: an arena, and perhaps someone to be measured against.
-pub struct Games {
+pub struct GamesFitness {
     arena: Arena,
     settings: GamesSettings,
     opponent: Option<Arc<Weights>>,
 }
 
-impl Games {
-    pub fn new(genome: Arc<Genome>, settings: GamesSettings, opponent: Option<Weights>) -> Games {
-        Games {
+impl GamesFitness {
+    pub fn new(
+        genome: Arc<Genome>,
+        settings: GamesSettings,
+        opponent: Option<Weights>,
+    ) -> GamesFitness {
+        GamesFitness {
             arena: Arena::new(genome, &settings),
             settings,
             opponent: opponent.map(Arc::new),
         }
     }
 
-    fn places(&self, batch: &Batch) -> Vec<usize> {
+    fn indices(&self, batch: &Batch) -> Vec<usize> {
         match batch {
             Batch::All => (0..self.arena.openings()).collect(),
-            Batch::Some(places) => places.iter().map(|place| *place as usize).collect(),
+            Batch::Some(indices) => indices.iter().map(|index| *index as usize).collect(),
         }
     }
 }
 
 /// Half a point stands for nothing known.
-pub const EVEN: f64 = 0.5;
+pub const EVEN_SCORE: f64 = 0.5;
 
-impl Fitness for Games {
+impl Fitness for GamesFitness {
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
         let Some(opponent) = &self.opponent else {
-            return vec![EVEN; individuals.len()];
+            return vec![EVEN_SCORE; individuals.len()];
         };
         let genome = &self.arena.genome;
         let own = individuals
@@ -262,7 +267,7 @@ impl Fitness for Games {
             .map(|genes| Arc::new(genome.weights(genes)));
         let players: Vec<Arc<Weights>> = own.chain([opponent.clone()]).collect();
         let last = individuals.len();
-        let places = self.places(batch);
+        let indices = self.indices(batch);
         let pair = |player: usize, opening: usize| {
             [(player, last), (last, player)].map(|(white, black)| Pairing {
                 white,
@@ -272,7 +277,7 @@ impl Fitness for Games {
         };
         let pairings: Vec<Pairing> = (0..last)
             .flat_map(|player| {
-                places
+                indices
                     .iter()
                     .flat_map(move |opening| pair(player, *opening))
             })
@@ -286,7 +291,7 @@ impl Fitness for Games {
             };
             points[player] += result.result_for(color).half_points();
         }
-        let most = (4 * places.len().max(1)) as f64;
+        let most = (4 * indices.len().max(1)) as f64;
         points
             .iter()
             .map(|points| f64::from(*points) / most)
@@ -296,7 +301,7 @@ impl Fitness for Games {
     fn batch(&self, seed: u64, generation: u64) -> Batch {
         let generation = if self.settings.redraw { generation } else { 0 };
         let count = self.settings.games / 2;
-        Batch::drawn(self.case_count(), count, seed, generation)
+        Batch::sample(self.case_count(), count, seed, generation)
     }
 
     fn is_fixed(&self) -> bool {
@@ -307,7 +312,7 @@ impl Fitness for Games {
         None
     }
 
-    fn slope(&self, _individual: &[f64], _batch: &Batch) -> Option<Sloped> {
+    fn gradient(&self, _individual: &[f64], _batch: &Batch) -> Option<ValueAndGradient> {
         None
     }
 

@@ -28,7 +28,7 @@ pub fn built_in_labels() -> Source {
 }
 
 /// Weights by the name a preset gives them: "none", "default" or a file. They have no network,
-/// since it would judge in place of the terms that evolve.
+/// since it would judge in index of the terms that evolve.
 pub fn named_weights(name: &str) -> Result<Weights, WeightsError> {
     let weights = match name {
         "" | "none" => Weights::zero("none"),
@@ -57,7 +57,7 @@ impl FitnessInputs<'_> {
 /// A fitness ready for use.
 pub struct BuiltFitness {
     pub fitness: Box<dyn Fitness + Send>,
-    /// The data in one line, for provenance.
+    /// The data in one variation, for provenance.
     pub description: String,
     /// How many cases were read; none if the fitness reads none.
     pub counts: Option<CaseCounts>,

@@ -1,18 +1,18 @@
-//! Fitness `mentor`: how closely the static score follows a stronger engine's judgement.
+//! Fitness `mentor`: how closely the static score follows a stronger engine's scores.
 //!
-//! The loss is the mean absolute difference in the mentor's centipawns (David-Tabibi et al.), or the mean
-//! squared difference of winning chances, which cares little how lost a lost position is. Each
-//! position's features are traced once; scores are exactly those of the evaluation.
+//! The loss is the mean absolute difference in the mentor's centipawns (David-Tabibi et al.), or
+//! the mean squared difference of win chances, in which differences between lost positions count
+//! little. Each position's features are traced once; scores are exactly those of the evaluation.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::row::Row;
+use super::features::FeatureVector;
 use super::{
-    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped,
-    built_in_labels,
+    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs,
+    ValueAndGradient, built_in_labels,
 };
 use crate::data::{self, DEFAULT_SCALE, Label, Labels, win_chance};
 use crate::eval::{Family, trace_families};
@@ -24,12 +24,12 @@ use crate::tune::settings::{NamedSettings, SettingError};
 #[serde(deny_unknown_fields, default)]
 pub struct MentorSettings {
     pub name: String,
-    pub loss: Loss,
-    /// The mentor's centipawns that multiply the odds of winning by e; as the files of labels say
-    /// if it is not given.
+    pub loss: MentorLoss,
+    /// The mentor's centipawns that multiply the odds of winning by e; by default what the label
+    /// files say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mentor_scale: Option<f64>,
-    /// The same for our own scores.
+    /// The same for our own scores, in internal units.
     pub own_scale: f64,
     /// Positions drawn anew each generation; 0 takes all of them every time.
     pub positions_per_generation: usize,
@@ -39,7 +39,7 @@ impl Default for MentorSettings {
     fn default() -> MentorSettings {
         MentorSettings {
             name: Self::NAME.to_owned(),
-            loss: Loss::Centipawns,
+            loss: MentorLoss::Centipawns,
             mentor_scale: None,
             own_scale: 182.0,
             positions_per_generation: 0,
@@ -64,12 +64,12 @@ impl FitnessConfig for MentorSettings {
         }
     }
 
-    /// The loss, lower is better: a fitness with its sign turned.
+    /// The loss, lower is better: the fitness with its sign changed.
     fn format(&self, value: f64) -> String {
         match self.loss {
-            // Subtracted, for a loss of nothing is not minus nothing.
-            Loss::Centipawns => format!("{:.2} cp", 0.0 - value),
-            Loss::Chance => format!("{:.5}", 0.0 - value),
+            // Subtracted from 0, since negating would print -0.00.
+            MentorLoss::Centipawns => format!("{:.2} cp", 0.0 - value),
+            MentorLoss::Chance => format!("{:.5}", 0.0 - value),
         }
     }
 
@@ -85,13 +85,13 @@ impl FitnessConfig for MentorSettings {
             training: labels.training.len(),
             validation: labels.validation.len(),
         };
-        let mentor = Mentor::new(inputs.genome, self.clone(), &labels);
+        let mentor = MentorFitness::new(inputs.genome, self.clone(), &labels);
         Ok(BuiltFitness::from_cases(mentor, &sources, counts))
     }
 }
 
 impl MentorSettings {
-    /// The mentor's centipawns in one of ours.
+    /// The mentor's centipawns in one internal unit.
     fn unit(&self) -> f64 {
         self.mentor_scale() / self.own_scale
     }
@@ -108,22 +108,22 @@ impl MentorSettings {
         }
     }
 
-    /// What a score costs beside the mentor's.
+    /// The loss of an internal score against the mentor's.
     pub fn loss(&self, own: f64, mentor: f64) -> f64 {
         match self.loss {
-            Loss::Centipawns => (own * self.unit() - mentor).abs(),
-            Loss::Chance => {
+            MentorLoss::Centipawns => (own * self.unit() - mentor).abs(),
+            MentorLoss::Chance => {
                 let own = win_chance(own, self.own_scale);
                 (own - win_chance(mentor, self.mentor_scale())).powi(2)
             }
         }
     }
 
-    /// The derivative of the loss by our score.
-    fn loss_slope(&self, own: f64, mentor: f64) -> f64 {
+    /// The derivative of the loss by the internal score.
+    fn loss_derivative(&self, own: f64, mentor: f64) -> f64 {
         match self.loss {
-            Loss::Centipawns => self.unit() * (own * self.unit() - mentor).signum(),
-            Loss::Chance => {
+            MentorLoss::Centipawns => self.unit() * (own * self.unit() - mentor).signum(),
+            MentorLoss::Chance => {
                 let expected = win_chance(own, self.own_scale);
                 let error = expected - win_chance(mentor, self.mentor_scale());
                 2.0 * error * expected * (1.0 - expected) / self.own_scale
@@ -134,17 +134,17 @@ impl MentorSettings {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Loss {
+pub enum MentorLoss {
     /// Mean absolute difference in the mentor's centipawns.
     #[default]
     Centipawns,
-    /// Mean squared difference of winning chances.
+    /// Mean squared difference of win chances.
     Chance,
 }
 
-/// A position with its features; scores are White's.
+/// A position's features and the mentor's score, both from White's point of view.
 struct Case {
-    row: Row,
+    features: FeatureVector,
     mentor: f64,
 }
 
@@ -154,24 +154,24 @@ impl Case {
         let score = f64::from(label.score);
         let is_white = label.position.turn().is_white();
         Case {
-            row: Row::new(&trace, genome),
+            features: FeatureVector::new(&trace, genome),
             mentor: if is_white { score } else { -score },
         }
     }
 }
 
-/// Pieces of work do not depend on the number of threads, nor does the order of their sum.
-const PIECE: usize = 1024;
+/// Chunks, and so the order of additions, do not depend on the number of threads.
+const CHUNK: usize = 1024;
 
-pub struct Mentor {
+pub struct MentorFitness {
     genome: Arc<Genome>,
     settings: MentorSettings,
     training: Vec<Case>,
     validation: Vec<Case>,
 }
 
-impl Mentor {
-    pub fn new(genome: Arc<Genome>, settings: MentorSettings, labels: &Labels) -> Mentor {
+impl MentorFitness {
+    pub fn new(genome: Arc<Genome>, settings: MentorSettings, labels: &Labels) -> MentorFitness {
         let families = genome.families();
         let traced = |labels: &[Label]| -> Vec<Case> {
             labels
@@ -179,7 +179,7 @@ impl Mentor {
                 .map(|label| Case::new(label, &genome, &families))
                 .collect()
         };
-        Mentor {
+        MentorFitness {
             settings: settings.for_scale(labels.scale),
             training: traced(&labels.training),
             validation: traced(&labels.validation),
@@ -190,39 +190,39 @@ impl Mentor {
     fn cases<'s>(&'s self, batch: &Batch) -> Vec<&'s Case> {
         match batch {
             Batch::All => self.training.iter().collect(),
-            Batch::Some(places) => places
+            Batch::Some(indices) => indices
                 .iter()
-                .map(|place| &self.training[*place as usize])
+                .map(|index| &self.training[*index as usize])
                 .collect(),
         }
     }
 
-    /// Fitness is the loss with its sign turned: higher is better.
+    /// The mean loss with its sign changed: higher is better.
     fn mean(&self, cases: &[&Case], values: &ColumnValues) -> f64 {
         let loss = |case: &&Case| {
             self.settings
-                .loss(case.row.score(values).into(), case.mentor)
+                .loss(case.features.score(values).into(), case.mentor)
         };
-        let pieces: Vec<f64> = cases
-            .par_chunks(PIECE)
-            .map(|piece| piece.iter().map(loss).sum::<f64>())
+        let chunks: Vec<f64> = cases
+            .par_chunks(CHUNK)
+            .map(|chunk| chunk.iter().map(loss).sum::<f64>())
             .collect();
-        -pieces.into_iter().sum::<f64>() / cases.len().max(1) as f64
+        -chunks.into_iter().sum::<f64>() / cases.len().max(1) as f64
     }
 
-    /// The sum of what some positions say about each column.
-    fn slope_of_piece(&self, piece: &[&Case], values: &ColumnValues) -> Vec<[f64; 2]> {
+    /// The gradient by column, summed over some positions.
+    fn gradient_of_chunk(&self, chunk: &[&Case], values: &ColumnValues) -> Vec<[f64; 2]> {
         let mut gradient = vec![[0.0; 2]; values.columns.len()];
-        for case in piece {
-            let own = f64::from(case.row.score(values));
-            let by_score = -self.settings.loss_slope(own, case.mentor);
-            case.row.add_slope(values, by_score, &mut gradient);
+        for case in chunk {
+            let own = f64::from(case.features.score(values));
+            let by_score = -self.settings.loss_derivative(own, case.mentor);
+            case.features.add_gradient(values, by_score, &mut gradient);
         }
         gradient
     }
 }
 
-impl Fitness for Mentor {
+impl Fitness for MentorFitness {
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
         let cases = self.cases(batch);
         let value = |genes: &&[f64]| self.mean(&cases, &self.genome.column_values(genes));
@@ -232,7 +232,7 @@ impl Fitness for Mentor {
     fn batch(&self, seed: u64, generation: u64) -> Batch {
         match self.settings.positions_per_generation {
             0 => Batch::All,
-            count => Batch::drawn(self.case_count(), count, seed, generation),
+            count => Batch::sample(self.case_count(), count, seed, generation),
         }
     }
 
@@ -246,21 +246,21 @@ impl Fitness for Mentor {
         (!cases.is_empty()).then(|| self.mean(&cases, &values))
     }
 
-    fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped> {
+    fn gradient(&self, individual: &[f64], batch: &Batch) -> Option<ValueAndGradient> {
         let values = self.genome.column_values(individual);
         let cases = self.cases(batch);
-        let pieces: Vec<_> = cases
-            .par_chunks(PIECE)
-            .map(|piece| self.slope_of_piece(piece, &values))
+        let chunks: Vec<_> = cases
+            .par_chunks(CHUNK)
+            .map(|chunk| self.gradient_of_chunk(chunk, &values))
             .collect();
         let mut gradient = vec![0.0; self.genome.len()];
         let count = cases.len().max(1) as f64;
-        for piece in pieces {
-            for (column, [midgame, endgame]) in self.genome.columns().iter().zip(piece) {
-                column.share_out(midgame / count, endgame / count, &mut gradient);
+        for chunk in chunks {
+            for (column, [midgame, endgame]) in self.genome.columns().iter().zip(chunk) {
+                column.add_to_genes(midgame / count, endgame / count, &mut gradient);
             }
         }
-        Some(Sloped {
+        Some(ValueAndGradient {
             value: self.mean(&cases, &values),
             gradient,
         })

@@ -1,30 +1,32 @@
-//! What makes an individual good.
+//! Fitness: how good an individual is.
 //!
-//! A [`Fitness`] turns genes into a number, higher is better, on cases of its own. Methods know
-//! nothing of chess: they ask for numbers, and, where the fitness has one, for a slope. A new
-//! fitness is a file here and a line in [`settings`](super::preset).
+//! A [`Fitness`] turns genes into a number, higher is better, measured on cases of its own. Methods
+//! know nothing about chess: they ask for numbers and, where the fitness has one, for a gradient. A
+//! new fitness is a file in this folder and a line in [`FitnessSettings`].
 
-mod exact;
+mod board_search;
+mod features;
 mod games;
 mod inputs;
-pub mod likelihood;
-mod lines;
 pub mod mentor;
 pub mod moves;
 mod quiescence;
-mod row;
-mod tree;
+mod quiescence_tree;
+pub mod softmax;
+mod variations;
 
-pub use exact::Searched;
-pub use games::{Arena, EVEN, Games, GamesSettings, Manner, Place};
+pub use board_search::BoardSearch;
+pub use games::{Arena, EVEN_SCORE, GamesFitness, GamesSettings, OpeningSource, SearchKind};
 pub use inputs::{
     BuiltFitness, CaseCounts, FitnessError, FitnessInputs, built_in_games, built_in_labels,
     named_weights,
 };
-pub use mentor::{Loss, Mentor, MentorSettings};
-pub use moves::{Keep, Moves, MovesSettings, Objective};
-pub use quiescence::{Quiescence, Scores, choice, moves_in_order, refutation};
-pub use tree::{Builder, Player, Tree};
+pub use mentor::{MentorFitness, MentorLoss, MentorSettings};
+pub use moves::{Keep, MovesFitness, MovesSettings, Objective};
+pub use quiescence::{
+    MoveScores, QuiescenceLimits, best_move_number, better_move, moves_in_tie_break_order,
+};
+pub use quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
 
 use rand::seq::index;
 
@@ -32,77 +34,76 @@ use super::settings::{SettingError, settings_list};
 use crate::play::GameRules;
 use crate::random::{Purpose, stream};
 
-/// The cases one evaluation is about.
+/// The cases of one evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch {
     All,
-    /// Places in the training set, ascending.
+    /// Indices into the training set, ascending.
     Some(Vec<u32>),
 }
 
 impl Batch {
-    /// So many of `all` cases, drawn for one step of a run.
-    pub fn drawn(all: usize, count: usize, seed: u64, generation: u64) -> Batch {
+    /// `count` of `all` cases, drawn for one step of a run.
+    pub fn sample(all: usize, count: usize, seed: u64, generation: u64) -> Batch {
         if count >= all {
             return Batch::All;
         }
         let mut random = stream(seed, Purpose::Sampling, generation, 1);
-        let drawn = index::sample(&mut random, all, count).into_iter();
-        let mut places: Vec<u32> = drawn.map(|place| place as u32).collect();
-        places.sort_unstable();
-        Batch::Some(places)
+        let sampled = index::sample(&mut random, all, count).into_iter();
+        let mut indices: Vec<u32> = sampled.map(|index| index as u32).collect();
+        indices.sort_unstable();
+        Batch::Some(indices)
     }
 
-    /// So many of these cases, drawn for one step of a run.
-    pub fn part(&self, all: usize, count: usize, seed: u64, step: u64) -> Batch {
-        let Batch::Some(places) = self else {
-            return Batch::drawn(all, count, seed, step);
+    /// `count` of these cases, drawn for one step of a run.
+    pub fn subsample(&self, all: usize, count: usize, seed: u64, step: u64) -> Batch {
+        let Batch::Some(indices) = self else {
+            return Batch::sample(all, count, seed, step);
         };
-        match Batch::drawn(places.len(), count, seed, step) {
+        match Batch::sample(indices.len(), count, seed, step) {
             Batch::All => self.clone(),
-            Batch::Some(drawn) => {
-                Batch::Some(drawn.iter().map(|&at| places[at as usize]).collect())
+            Batch::Some(sampled) => {
+                Batch::Some(sampled.iter().map(|&at| indices[at as usize]).collect())
             }
         }
     }
 }
 
-/// A value with its derivative by each gene.
+/// A value and its derivative by each gene.
 #[derive(Clone, Debug)]
-pub struct Sloped {
+pub struct ValueAndGradient {
     pub value: f64,
     pub gradient: Vec<f64>,
 }
 
 pub trait Fitness: Sync {
-    /// How good each individual is on a batch.
+    /// The fitness of each individual on a batch.
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64>;
 
-    /// The cases of a generation. A fitness that [`is_fixed`](Fitness::is_fixed) always
-    /// answers the same.
+    /// The cases of a generation. A fitness that [`is_fixed`](Fitness::is_fixed) gives the same for
+    /// all generations.
     fn batch(&self, seed: u64, generation: u64) -> Batch;
 
-    /// Whether values of one generation still hold in the next.
+    /// Whether the values of one generation are comparable with those of the next.
     fn is_fixed(&self) -> bool;
 
-    /// How good an individual is on cases that no evaluation sees, if there are any.
+    /// The fitness on validation cases, which no evaluation uses; none if there are no such cases.
     fn validate(&self, individual: &[f64]) -> Option<f64>;
 
-    /// Says around which individual and on which cases the next slopes will be asked for. A
-    /// fitness may work out slopes from what it finds there as long as nobody says otherwise.
-    fn settle(&self, _individual: &[f64], _batch: &Batch) {}
+    /// Announces near which individual and on which cases gradients are needed next, so that a
+    /// fitness can cache what they need.
+    fn prepare_gradients(&self, _individual: &[f64], _batch: &Batch) {}
 
-    /// A smooth stand-in for the fitness on a share of the cases drawn for one step; none if
-    /// the fitness has no such thing.
-    fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped>;
+    /// The gradient of a smooth substitute for the fitness; none if there is no such thing.
+    fn gradient(&self, individual: &[f64], batch: &Batch) -> Option<ValueAndGradient>;
 
-    /// How many cases there are to train on.
+    /// How many training cases there are.
     fn case_count(&self) -> usize;
 
     /// The settings it was built from: they know how values are written.
     fn config(&self) -> &dyn FitnessConfig;
 
-    /// Where individuals can play each other, if that is what the fitness is about.
+    /// Where individuals play each other, if the fitness has games.
     fn arena(&self) -> Option<&Arena> {
         None
     }
@@ -151,8 +152,8 @@ pub trait FitnessConfig {
 settings_list! {
     /// The table `[fitness]`. A new fitness is a file in this folder and a line here.
     pub enum FitnessSettings: FitnessConfig {
-        Moves(MovesSettings),
-        Mentor(MentorSettings),
-        Games(GamesSettings),
+        MovesFitness(MovesSettings),
+        MentorFitness(MentorSettings),
+        GamesFitness(GamesSettings),
     }
 }

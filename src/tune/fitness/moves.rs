@@ -1,10 +1,9 @@
-//! Fitness `moves`: the share of positions in which a player chooses the master's move.
+//! Fitness `moves`: the share of positions in which an individual plays the master's move.
 //!
-//! The player searches one ply and quiescence. Positions come with trees (`tree.rs`) as long
-//! as the memory granted lasts, built when they are first needed; the others are searched on
-//! the board each time. Both give the same moves, so the limit changes nothing but the time.
-//! For very many positions `keep = "lines"` keeps no trees but, around one individual at a
-//! time, what slopes need (`lines.rs`).
+//! An individual searches one ply and quiescence. Positions keep their quiescence trees, built on
+//! first use, while the memory limit allows; the others are searched on the board each time. Both
+//! give the same moves, so the limit affects only the time. For very many positions `keep =
+//! "lines"` keeps, instead of trees, what gradients near one individual need (`variations.rs`).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,13 +14,13 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::exact::Searched;
-use super::lines::{Lines, Outlook, is_granted};
-use super::quiescence::{Quiescence, refutation};
-use super::tree::{Builder, Player, Tree};
+use super::board_search::BoardSearch;
+use super::quiescence::{QuiescenceLimits, better_move};
+use super::quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
+use super::variations::{VariationCache, VariationSettings, is_granted};
 use super::{
-    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs, Sloped,
-    built_in_games, likelihood,
+    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs,
+    ValueAndGradient, built_in_games, softmax,
 };
 use crate::data::{self, Case, Collection};
 use crate::random::{Purpose, stream};
@@ -36,14 +35,14 @@ pub struct MovesSettings {
     pub objective: Objective,
     /// Centipawns by which a move must be better to be e times as likely.
     pub temperature: f64,
-    pub quiescence: Quiescence,
+    pub quiescence: QuiescenceLimits,
     /// Games drawn anew each generation; 0 takes all cases every time.
     pub games_per_generation: usize,
     /// Positions drawn anew each generation; 0 takes all cases every time.
     pub positions_per_generation: usize,
-    /// What is kept of a position from one look to the next.
+    /// What is kept of a position between evaluations.
     pub keep: Keep,
-    /// Memory for it.
+    /// Memory limit for it.
     pub memory_mib: usize,
 }
 
@@ -53,7 +52,7 @@ impl Default for MovesSettings {
             name: Self::NAME.to_owned(),
             objective: Objective::Count,
             temperature: 60.0,
-            quiescence: Quiescence::default(),
+            quiescence: QuiescenceLimits::default(),
             games_per_generation: 0,
             positions_per_generation: 0,
             keep: Keep::Trees,
@@ -98,7 +97,7 @@ impl FitnessConfig for MovesSettings {
             training: collection.training.len(),
             validation: collection.validation.len(),
         };
-        let moves = Moves::new(inputs.genome, self.clone(), collection);
+        let moves = MovesFitness::new(inputs.genome, self.clone(), collection);
         Ok(BuiltFitness::from_cases(moves, &sources, counts))
     }
 }
@@ -109,228 +108,243 @@ pub enum Objective {
     /// The share of positions solved.
     #[default]
     Count,
-    /// The mean logarithm of the likelihood that the master's move is played, when better
-    /// moves are more likely: smooth where the count has steps.
+    /// The mean log-likelihood of the master's move under a softmax over scores: smooth where the
+    /// count has steps.
     Likelihood,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
-    /// All that any player could want to know: best for populations.
+    /// Whole quiescence trees, good for any individual: best for populations.
     #[default]
     Trees,
-    /// What one player saw, in a tenth of the memory: best for climbing slopes.
-    Lines,
+    /// Variations near one individual, in a tenth of the memory: best for gradient ascent.
+    #[serde(rename = "lines")]
+    Variations,
 }
 
-/// Cases are worked on in pieces of this many. The pieces, and so the order in which real
+/// Cases are processed in chunks of this size. The chunks, and so the order in which floating-point
 /// numbers are added, do not depend on the number of threads.
-const PIECE: usize = 64;
+const CHUNK: usize = 64;
 
-/// Moves this many temperatures below the best are left out of lines: one in 3,000 or less.
-const LINES_HORIZON: f64 = 8.0;
-/// Replies this many temperatures below the best are left out, too: more would double the
-/// memory.
-const LINES_SLACK: f64 = 0.5;
+/// Moves this many temperatures below the best are left out of variations: one in 3,000 or less.
+const VARIATION_HORIZON: f64 = 8.0;
+/// Replies this many temperatures below the best are left out; more would double the memory.
+const VARIATION_SLACK: f64 = 0.5;
 
-/// Cases with their trees.
-struct Shelf {
+/// Cases with their cached trees.
+struct CaseSet {
     cases: Vec<Case>,
-    trees: Vec<OnceLock<Option<Box<Tree>>>>,
-    /// Last move found better than the answer: likely to be so again.
-    suspects: Vec<AtomicUsize>,
-    /// Where each game's cases stand.
+    trees: Vec<OnceLock<Option<Box<QuiescenceTree>>>>,
+    /// The move last found better than the answer: it is tried first the next time.
+    likely_better: Vec<AtomicUsize>,
+    /// The range of each game's cases.
     games: Vec<Range<usize>>,
 }
 
-impl Shelf {
-    fn new(cases: Vec<Case>) -> Shelf {
+impl CaseSet {
+    fn new(cases: Vec<Case>) -> CaseSet {
         let mut games: Vec<Range<usize>> = Vec::new();
-        for (place, case) in cases.iter().enumerate() {
+        for (index, case) in cases.iter().enumerate() {
             match games.last_mut() {
-                Some(game) if cases[game.start].game == case.game => game.end = place + 1,
-                _ => games.push(place..place + 1),
+                Some(game) if cases[game.start].game == case.game => game.end = index + 1,
+                _ => games.push(index..index + 1),
             }
         }
-        Shelf {
+        CaseSet {
             trees: cases.iter().map(|_| OnceLock::new()).collect(),
-            suspects: cases.iter().map(|_| AtomicUsize::new(0)).collect(),
+            likely_better: cases.iter().map(|_| AtomicUsize::new(0)).collect(),
             cases,
             games,
         }
     }
 }
 
-pub struct Moves {
+pub struct MovesFitness {
     genome: Arc<Genome>,
-    builder: Builder,
+    builder: TreeBuilder,
     settings: MovesSettings,
-    training: Shelf,
-    validation: Shelf,
+    training: CaseSet,
+    validation: CaseSet,
     memory_left: AtomicUsize,
-    lines: RwLock<Option<Lines>>,
+    variations: RwLock<Option<VariationCache>>,
 }
 
-impl Moves {
-    pub fn new(genome: Arc<Genome>, settings: MovesSettings, collection: Collection) -> Moves {
-        Moves {
-            builder: Builder::new(Arc::clone(&genome), settings.quiescence),
+impl MovesFitness {
+    pub fn new(
+        genome: Arc<Genome>,
+        settings: MovesSettings,
+        collection: Collection,
+    ) -> MovesFitness {
+        MovesFitness {
+            builder: TreeBuilder::new(Arc::clone(&genome), settings.quiescence),
             genome,
             memory_left: AtomicUsize::new(settings.memory_mib << 20),
-            lines: RwLock::new(None),
+            variations: RwLock::new(None),
             settings,
-            training: Shelf::new(collection.training),
-            validation: Shelf::new(collection.validation),
+            training: CaseSet::new(collection.training),
+            validation: CaseSet::new(collection.validation),
         }
     }
 
     /// The tree of a case, if trees are kept and there is memory for it.
-    fn tree<'s>(&self, shelf: &'s Shelf, place: usize) -> Option<&'s Tree> {
-        if self.settings.keep == Keep::Lines {
+    fn tree<'s>(&self, set: &'s CaseSet, index: usize) -> Option<&'s QuiescenceTree> {
+        if self.settings.keep == Keep::Variations {
             return None;
         }
         let build = || {
             if self.memory_left.load(Ordering::Relaxed) == 0 {
                 return None;
             }
-            let tree = self.builder.build(&shelf.cases[place])?;
+            let tree = self.builder.build(&set.cases[index])?;
             is_granted(&self.memory_left, &tree).then(|| Box::new(tree))
         };
-        shelf.trees[place].get_or_init(build).as_deref()
+        set.trees[index].get_or_init(build).as_deref()
     }
 
-    /// Looks at a training case's tree, whole or cut down to lines; without memory for one it
-    /// is built, looked at and forgotten.
+    /// Calls `visit` with a training case's tree or its cached variations. Without memory for
+    /// either the tree is built for this call only.
     fn with_tree<T>(
         &self,
-        lines: Option<&Lines>,
-        place: usize,
-        look: impl FnOnce(&Tree) -> T,
+        variations: Option<&VariationCache>,
+        index: usize,
+        visit: impl FnOnce(&QuiescenceTree) -> T,
     ) -> Option<T> {
-        let case = &self.training.cases[place];
-        if let Some(lines) = lines {
-            return lines.with_tree(place, case, &self.builder, look);
+        let case = &self.training.cases[index];
+        if let Some(variations) = variations {
+            return variations.with_tree(index, case, &self.builder, visit);
         }
-        match self.tree(&self.training, place) {
-            Some(tree) => Some(look(tree)),
-            None => self.builder.build(case).map(|tree| look(&tree)),
+        match self.tree(&self.training, index) {
+            Some(tree) => Some(visit(tree)),
+            None => self.builder.build(case).map(|tree| visit(&tree)),
         }
     }
 
-    fn solves(&self, shelf: &Shelf, place: usize, player: &Player) -> bool {
-        let suspect = shelf.suspects[place].load(Ordering::Relaxed);
-        let better = match self.tree(shelf, place) {
-            Some(tree) => refutation(&tree.seen_by(player), tree.answers(), suspect),
+    fn solves(&self, set: &CaseSet, index: usize, player: &Phenotype) -> bool {
+        let first_tried = set.likely_better[index].load(Ordering::Relaxed);
+        let better = match self.tree(set, index) {
+            Some(tree) => better_move(&tree.evaluated_by(player), tree.answers(), first_tried),
             None => {
-                let case = &shelf.cases[place];
+                let case = &set.cases[index];
                 let settings = self.settings.quiescence;
-                let searched = Searched::new(&case.position, &player.weights, settings);
-                refutation(&searched, &searched.places(&case.answers), suspect)
+                let searched = BoardSearch::new(&case.position, &player.weights, settings);
+                better_move(
+                    &searched,
+                    &searched.move_numbers(&case.answers),
+                    first_tried,
+                )
             }
         };
         if let Some(number) = better {
-            shelf.suspects[place].store(number, Ordering::Relaxed);
+            set.likely_better[index].store(number, Ordering::Relaxed);
         }
         better.is_none()
     }
 
-    /// How many of the cases each player solves.
-    fn solved(&self, shelf: &Shelf, places: &[u32], players: &[Player]) -> Vec<f64> {
-        let count_piece = |piece: &[u32]| {
+    /// How many of the cases each individual solves.
+    fn solved(&self, set: &CaseSet, indices: &[u32], players: &[Phenotype]) -> Vec<f64> {
+        let count_piece = |chunk: &[u32]| {
             let mut counts = vec![0_u32; players.len()];
-            for &place in piece {
+            for &index in chunk {
                 for (count, player) in counts.iter_mut().zip(players) {
-                    *count += u32::from(self.solves(shelf, place as usize, player));
+                    *count += u32::from(self.solves(set, index as usize, player));
                 }
             }
             counts
         };
-        let counts = places.par_chunks(PIECE).map(count_piece).reduce(
+        let counts = indices.par_chunks(CHUNK).map(count_piece).reduce(
             || vec![0; players.len()],
             |left, right| left.iter().zip(right).map(|(a, b)| a + b).collect(),
         );
         counts.into_iter().map(f64::from).collect()
     }
 
-    /// The sum of the training cases' log-likelihoods, with its gradient if that is asked for.
-    fn likelihood(&self, places: &[u32], player: &Player, sloped: bool) -> Sloped {
+    /// The sum of the training cases' log-likelihoods, with its gradient if requested.
+    fn likelihood(
+        &self,
+        indices: &[u32],
+        player: &Phenotype,
+        with_gradient: bool,
+    ) -> ValueAndGradient {
         let columns = self.genome.columns();
         let temperature = self.settings.temperature;
-        let lines = self.lines.read();
-        let work = |piece: &[u32]| {
+        let variations = self.variations.read();
+        let work = |chunk: &[u32]| {
             let mut value = 0.0;
-            let mut gradient = vec![[0.0; 2]; if sloped { columns.len() } else { 0 }];
-            for &place in piece {
-                let look =
-                    |tree: &Tree| likelihood::of_tree(tree, player, temperature, &mut gradient);
-                let seen = self.with_tree(lines.as_ref(), place as usize, look);
+            let mut gradient = vec![[0.0; 2]; if with_gradient { columns.len() } else { 0 }];
+            for &index in chunk {
+                let visit = |tree: &QuiescenceTree| {
+                    softmax::log_likelihood_of_tree(tree, player, temperature, &mut gradient)
+                };
+                let seen = self.with_tree(variations.as_ref(), index as usize, visit);
                 value += seen.unwrap_or(0.0);
             }
             (value, gradient)
         };
-        let pieces: Vec<_> = places.par_chunks(PIECE).map(work).collect();
-        let mut total = Sloped {
+        let chunks: Vec<_> = indices.par_chunks(CHUNK).map(work).collect();
+        let mut total = ValueAndGradient {
             value: 0.0,
             gradient: vec![0.0; self.genome.len()],
         };
-        for (value, gradient) in pieces {
+        for (value, gradient) in chunks {
             total.value += value;
             for (column, [midgame, endgame]) in columns.iter().zip(gradient) {
-                column.share_out(midgame, endgame, &mut total.gradient);
+                column.add_to_genes(midgame, endgame, &mut total.gradient);
             }
         }
         total
     }
 
-    /// How many of the training cases an individual solves, by way of its lines.
-    fn solved_by_lines(&self, genes: &[f64]) -> f64 {
-        self.settle(genes, &Batch::All);
-        let lines = self.lines.read();
-        lines.as_ref().map_or(0, Lines::solved) as f64
+    /// How many of the training cases an individual solves, counted while its variations are
+    /// cached.
+    fn solved_by_variations(&self, genes: &[f64]) -> f64 {
+        self.prepare_gradients(genes, &Batch::All);
+        let variations = self.variations.read();
+        variations.as_ref().map_or(0, VariationCache::solved) as f64
     }
 
-    /// The training cases' sum for each individual.
+    /// The sum over the training cases for each individual.
     fn judge(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
-        let player = |genes: &&[f64]| Player::new(&self.genome, genes);
-        let by_lines = self.settings.keep == Keep::Lines && *batch == Batch::All;
+        let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
+        let by_variations = self.settings.keep == Keep::Variations && *batch == Batch::All;
         match (self.settings.objective, individuals) {
-            // The next climb begins here on the same cases: its lines tell what is played, too.
-            (Objective::Count, [genes]) if by_lines => vec![self.solved_by_lines(genes)],
+            // Gradient ascent continues here on the same cases, so the cache is not wasted.
+            (Objective::Count, [genes]) if by_variations => vec![self.solved_by_variations(genes)],
             (Objective::Count, _) => {
                 let players: Vec<_> = individuals.iter().map(player).collect();
-                self.solved(&self.training, &self.places(batch), &players)
+                self.solved(&self.training, &self.indices(batch), &players)
             }
             (Objective::Likelihood, _) => {
                 let likelihood = |genes: &&[f64]| {
-                    self.settle(genes, batch);
-                    let places = self.places(batch);
-                    self.likelihood(&places, &player(genes), false).value
+                    self.prepare_gradients(genes, batch);
+                    let indices = self.indices(batch);
+                    self.likelihood(&indices, &player(genes), false).value
                 };
                 individuals.iter().map(likelihood).collect()
             }
         }
     }
 
-    fn places(&self, batch: &Batch) -> Vec<u32> {
+    fn indices(&self, batch: &Batch) -> Vec<u32> {
         match batch {
             Batch::All => (0..self.training.cases.len() as u32).collect(),
-            Batch::Some(places) => places.clone(),
+            Batch::Some(indices) => indices.clone(),
         }
     }
 
-    /// The share of the validation cases that a player solves, whatever the objective.
-    pub fn share_solved(&self, genes: &[f64]) -> Option<f64> {
-        let places: Vec<u32> = (0..self.validation.cases.len() as u32).collect();
-        let player = [Player::new(&self.genome, genes)];
-        let solved = self.solved(&self.validation, &places, &player);
-        (!places.is_empty()).then(|| solved[0] / places.len() as f64)
+    /// The share of the validation cases that an individual solves, whatever the objective.
+    pub fn validation_share_solved(&self, genes: &[f64]) -> Option<f64> {
+        let indices: Vec<u32> = (0..self.validation.cases.len() as u32).collect();
+        let player = [Phenotype::new(&self.genome, genes)];
+        let solved = self.solved(&self.validation, &indices, &player);
+        (!indices.is_empty()).then(|| solved[0] / indices.len() as f64)
     }
 }
 
-impl Fitness for Moves {
+impl Fitness for MovesFitness {
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
-        let number = self.places(batch).len().max(1) as f64;
+        let number = self.indices(batch).len().max(1) as f64;
         let sums = self.judge(individuals, batch);
         sums.into_iter().map(|sum| sum / number).collect()
     }
@@ -341,14 +355,14 @@ impl Fitness for Moves {
         if wanted > 0 && wanted < games.len() {
             let mut numbers: Vec<usize> = (0..games.len()).collect();
             let mut random = stream(seed, Purpose::Sampling, generation, 0);
-            let (drawn, _) = numbers.partial_shuffle(&mut random, wanted);
-            drawn.sort_unstable();
-            let places = drawn.iter().flat_map(|&number| games[number].clone());
-            return Batch::Some(places.map(|place| place as u32).collect());
+            let (sampled, _) = numbers.partial_shuffle(&mut random, wanted);
+            sampled.sort_unstable();
+            let indices = sampled.iter().flat_map(|&number| games[number].clone());
+            return Batch::Some(indices.map(|index| index as u32).collect());
         }
         match self.settings.positions_per_generation {
             0 => Batch::All,
-            count => Batch::drawn(self.case_count(), count, seed, generation),
+            count => Batch::sample(self.case_count(), count, seed, generation),
         }
     }
 
@@ -357,33 +371,33 @@ impl Fitness for Moves {
     }
 
     fn validate(&self, individual: &[f64]) -> Option<f64> {
-        self.share_solved(individual)
+        self.validation_share_solved(individual)
     }
 
-    fn settle(&self, individual: &[f64], batch: &Batch) {
+    fn prepare_gradients(&self, individual: &[f64], batch: &Batch) {
         if self.settings.keep == Keep::Trees {
             return;
         }
-        let mut lines = self.lines.write();
-        if lines
+        let mut variations = self.variations.write();
+        if variations
             .as_ref()
-            .is_some_and(|lines| lines.are_of(individual, batch))
+            .is_some_and(|variations| variations.are_of(individual, batch))
         {
             return;
         }
-        // Those of before make room first.
-        *lines = None;
+        // Frees the old cache before the new one is built.
+        *variations = None;
         let temperature = self.settings.temperature;
-        let outlook = Outlook {
-            player: Player::new(&self.genome, individual),
-            margin: (LINES_HORIZON * temperature) as i32,
-            slack: (LINES_SLACK * temperature) as i32,
+        let settings = VariationSettings {
+            player: Phenotype::new(&self.genome, individual),
+            margin: (VARIATION_HORIZON * temperature) as i32,
+            slack: (VARIATION_SLACK * temperature) as i32,
         };
         let cases = &self.training.cases;
         let memory = self.settings.memory_mib << 20;
-        *lines = Some(Lines::new(
+        *variations = Some(VariationCache::new(
             &self.builder,
-            outlook,
+            settings,
             individual,
             batch,
             cases,
@@ -391,17 +405,17 @@ impl Fitness for Moves {
         ));
     }
 
-    fn slope(&self, individual: &[f64], batch: &Batch) -> Option<Sloped> {
-        let player = Player::new(&self.genome, individual);
-        let places = self.places(batch);
-        let mut sloped = self.likelihood(&places, &player, true);
-        let number = places.len().max(1) as f64;
-        sloped.value /= number;
-        sloped
+    fn gradient(&self, individual: &[f64], batch: &Batch) -> Option<ValueAndGradient> {
+        let player = Phenotype::new(&self.genome, individual);
+        let indices = self.indices(batch);
+        let mut with_gradient = self.likelihood(&indices, &player, true);
+        let number = indices.len().max(1) as f64;
+        with_gradient.value /= number;
+        with_gradient
             .gradient
             .iter_mut()
             .for_each(|share| *share /= number);
-        Some(sloped)
+        Some(with_gradient)
     }
 
     fn case_count(&self) -> usize {

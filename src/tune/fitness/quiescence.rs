@@ -1,9 +1,9 @@
-//! The search a player is judged by: one ply, then quiescence.
+//! The search an individual is judged by: one ply, then quiescence.
 //!
-//! What quiescence looks at is decided here and nowhere else, by the rules of the game, by
-//! exchanges in fixed piece values, and by depth; never by an evaluation. So the tree below a
-//! move is the same for every player, and may as well be built once (`tree.rs`) as searched
-//! each time (`exact.rs`).
+//! Which moves quiescence tries is decided here only, by the rules of chess, by static exchange
+//! evaluation with fixed piece values and by depth; never by an evaluation. So the tree below a
+//! move is the same for every individual: it can be built once (`quiescence_tree.rs`) or searched
+//! each time (`board_search.rs`).
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Move, MoveList, Role};
@@ -15,19 +15,19 @@ use crate::random::mix;
 /// How far quiescence goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Quiescence {
+pub struct QuiescenceLimits {
     /// Plies in which checks are tried besides captures.
     pub checks: u32,
-    /// Plies in which every capture that loses nothing is tried, and every way out of check.
+    /// Plies in which all captures with SEE of at least 0 are tried, and all check evasions.
     pub captures: u32,
-    /// Plies after which every position is taken as quiet. Between `captures` and this only
-    /// the piece that moved last may be taken.
+    /// Plies after which every position counts as quiet. Between `captures` and this only
+    /// recaptures on the last target square are tried.
     pub plies: u32,
 }
 
-impl Default for Quiescence {
-    fn default() -> Quiescence {
-        Quiescence {
+impl Default for QuiescenceLimits {
+    fn default() -> QuiescenceLimits {
+        QuiescenceLimits {
             checks: 0,
             captures: 3,
             plies: 8,
@@ -35,37 +35,37 @@ impl Default for Quiescence {
     }
 }
 
-/// Beyond every evaluation; a mate found early is worth more.
+/// Above every evaluation; a shorter mate scores higher.
 pub const MATE: i32 = 30_000;
 pub const INFINITE: i32 = 32_000;
 
-/// What a position of the quiescence search is.
+/// What a node of the quiescence search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum NodeKind {
     Mated,
     Stalemate,
-    /// Something must be done about it: the evaluation does not count.
+    /// No stand pat: a move must be played.
     InCheck,
-    /// The evaluation counts if nothing better is found.
+    /// The evaluation is the score unless a move is better (stand pat).
     Quiet,
 }
 
-/// What `position` is after the move `last`, and the moves to try in it; `ply` is 0 after the
-/// move that is judged.
+/// The kind of `position` after the move `last`, and the moves to try in it. `ply` is 0 after the
+/// root move.
 pub fn expand(
     position: &Position,
     last: Move,
     ply: u32,
-    settings: Quiescence,
-) -> (Standing, MoveList) {
+    settings: QuiescenceLimits,
+) -> (NodeKind, MoveList) {
     if ply == 0 && !position.in_check() && !movegen::has_legal_move(position) {
-        return (Standing::Stalemate, MoveList::new());
+        return (NodeKind::Stalemate, MoveList::new());
     }
     if position.in_check() && ply < settings.captures {
         let moves = in_order(movegen::legal_moves(position));
         let standing = match moves.is_empty() {
-            true => Standing::Mated,
-            false => Standing::InCheck,
+            true => NodeKind::Mated,
+            false => NodeKind::InCheck,
         };
         return (standing, moves);
     }
@@ -87,10 +87,10 @@ pub fn expand(
             }
         });
     }
-    (Standing::Quiet, in_order(moves))
+    (NodeKind::Quiet, in_order(moves))
 }
 
-/// Great victims first, taken by small pieces: only speed depends on it.
+/// Most valuable victim first, least valuable attacker first. Only speed depends on it.
 fn in_order(mut moves: MoveList) -> MoveList {
     moves.sort_by_key(|m| {
         let worth = |role: Option<Role>| role.map_or(0, see_value);
@@ -100,24 +100,24 @@ fn in_order(mut moves: MoveList) -> MoveList {
     moves
 }
 
-/// The legal moves in the order that decides ties: of moves with equal scores the earlier is
-/// played. The order is a hash of position and move, so it leans neither to captures nor
-/// to a corner of the board, nor to the right answer.
-pub fn moves_in_order(position: &Position) -> MoveList {
+/// The legal moves in the order that breaks ties: of moves with equal scores the earlier is played.
+/// The order is a hash of position and move, so it favours neither captures nor a corner of the
+/// board nor the answer.
+pub fn moves_in_tie_break_order(position: &Position) -> MoveList {
     let mut moves = movegen::legal_moves(position);
     moves.sort_by_key(|m| mix(position.key(), PackedMove::new(*m).bits().into()));
     moves
 }
 
-/// The moves of a position by number, each with a score that can be asked for within bounds:
-/// right where it lies inside them, on the right side where it does not.
-pub trait Scores {
+/// The moves of a position by number. A score within the bounds is exact; outside it is a bound on
+/// the right side.
+pub trait MoveScores {
     fn count(&self) -> usize;
     fn score(&self, number: usize, alpha: i32, beta: i32) -> i32;
 }
 
-/// The move that is played.
-pub fn choice(scores: &impl Scores) -> usize {
+/// The number of the move that is played.
+pub fn best_move_number(scores: &impl MoveScores) -> usize {
     let mut best = (-INFINITE, 0);
     for number in 0..scores.count() {
         let score = scores.score(number, best.0, INFINITE);
@@ -128,10 +128,10 @@ pub fn choice(scores: &impl Scores) -> usize {
     best.1
 }
 
-/// Whether one of the answers is played. Knowing the answers saves most of the work: of every
-/// other move it only matters whether it is better. `suspect` is looked at first; the move
-/// that proved better, if any, is told.
-pub fn refutation(scores: &impl Scores, answers: &[u16], suspect: usize) -> Option<usize> {
+/// A move that is better than all answers, or none if an answer is played. Knowing the answers
+/// saves most of the work: each other move needs only a null-window search. `first_tried` is the
+/// move to test first; the caller remembers the last one found.
+pub fn better_move(scores: &impl MoveScores, answers: &[u16], first_tried: usize) -> Option<usize> {
     let mut best = (-INFINITE, usize::MAX);
     for &answer in answers {
         let number = usize::from(answer);
@@ -142,13 +142,14 @@ pub fn refutation(scores: &impl Scores, answers: &[u16], suspect: usize) -> Opti
     }
     let (target, answer) = best;
     let better = |number: usize| {
-        // An earlier move wins the tie.
+        // The earlier move wins a tie.
         let needed = if number < answer { target } else { target + 1 };
         scores.score(number, needed - 1, needed) >= needed
     };
     let is_answer = |number: usize| answers.iter().any(|answer| usize::from(*answer) == number);
-    if suspect < scores.count() && !is_answer(suspect) && better(suspect) {
-        return Some(suspect);
+    if first_tried < scores.count() && !is_answer(first_tried) && better(first_tried) {
+        return Some(first_tried);
     }
-    (0..scores.count()).find(|&number| number != suspect && !is_answer(number) && better(number))
+    (0..scores.count())
+        .find(|&number| number != first_tried && !is_answer(number) && better(number))
 }

@@ -1,12 +1,12 @@
-//! Co-evolution, the second stage of Vázquez-Fernández, Coello and Sagols (2013): players meet
-//! at random, those with the most points survive and have mutated children.
+//! Co-evolution, the second stage of Vázquez-Fernández, Coello and Sagols (2013): individuals play
+//! random opponents; those with the most points survive and have mutated children.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
+use super::{Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, rank};
 use crate::play::Pairing;
-use crate::random::{Purpose, stream};
+use crate::random::Purpose;
 use crate::tune::operators::Mutation;
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
@@ -15,12 +15,13 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 #[serde(deny_unknown_fields, default)]
 pub struct CoevolutionSettings {
     pub name: String,
-    /// Folder of the run whose last population is the first here; none starts at random.
+    /// Folder of the run whose last population is the initial one here; without it the start is
+    /// random.
     pub from: String,
     pub population: usize,
-    /// How many pass to the next generation; 0 is half of them.
+    /// How many survive to the next generation; 0 is half of them.
     pub survivors: usize,
-    /// Games each player seeks in a generation; 0 is half the population.
+    /// Games that each individual starts in a generation; 0 is half the population.
     pub games: usize,
     pub mutation: Mutation,
 }
@@ -77,16 +78,11 @@ impl CoevolutionSettings {
         }
     }
 
-    /// Everyone seeks opponents at random, with a colour at random; a game counts for both.
-    pub fn pairings(&self, openings: usize, around: &Surroundings<'_>) -> Vec<Pairing> {
+    /// Each individual draws random opponents and colours; a game counts for both players.
+    pub fn pairings(&self, openings: usize, context: &GenerationContext<'_>) -> Vec<Pairing> {
         let mut pairings = Vec::new();
         for player in 0..self.population {
-            let mut random = stream(
-                around.seed,
-                Purpose::Sampling,
-                around.generation,
-                player as u64,
-            );
+            let mut random = context.stream(Purpose::Sampling, player);
             for _ in 0..self.or_half(self.games) {
                 let other = random.random_range(1..self.population);
                 let other = (player + other) % self.population;
@@ -106,18 +102,18 @@ impl CoevolutionSettings {
         pairings
     }
 
-    /// The fitness of each is the share of the points in its games.
-    fn tournament(&self, population: &mut [Individual], around: &Surroundings<'_>) {
-        let Some(arena) = around.fitness.arena() else {
+    /// Sets each individual's fitness to its share of the points.
+    fn tournament(&self, population: &mut [Individual], context: &GenerationContext<'_>) {
+        let Some(arena) = context.fitness.arena() else {
             return;
         };
-        let pairings = self.pairings(arena.openings(), around);
+        let pairings = self.pairings(arena.openings(), context);
         let players: Vec<&[f64]> = population.iter().map(|one| one.genes.as_slice()).collect();
         let results = arena.games(&players, &pairings);
         let mut points = vec![[0_u32; 2]; population.len()];
-        for (pairing, result) in pairings.iter().zip(results) {
+        for (loser_replacement, result) in pairings.iter().zip(results) {
             for color in shakmaty::Color::ALL {
-                let player = color.fold_wb(pairing.white, pairing.black);
+                let player = color.fold_wb(loser_replacement.white, loser_replacement.black);
                 points[player][0] += result.result_for(color).half_points();
                 points[player][1] += 2;
             }
@@ -129,20 +125,20 @@ impl CoevolutionSettings {
     }
 }
 
-pub type Coevolution = Evolving<CoevolutionSettings, State>;
+pub type Coevolution = MethodState<CoevolutionSettings, State>;
 
-impl Steps for Coevolution {
-    /// The first champion is the first stage's own: what comes later is measured against it.
-    fn begin(&mut self, around: &Surroundings<'_>) {
+impl Algorithm for Coevolution {
+    /// The first champion is the best of the earlier run: later ones are compared with it.
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
         let settings = &self.settings;
-        let strangers = around.first_population(settings.population, 0.0);
-        let founders = around.founders.iter().cloned();
+        let strangers = context.initial_population(settings.population, 0.0);
+        let founders = context.founders.iter().cloned();
         let mut population: Vec<_> = founders
             .chain(strangers)
             .take(settings.population)
             .collect();
         let champion = population[0].genes.clone();
-        settings.tournament(&mut population, around);
+        settings.tournament(&mut population, context);
         let champion = population.iter().find(|one| one.genes == champion);
         self.state = State {
             champion: champion.unwrap_or(&population[0]).clone(),
@@ -150,22 +146,21 @@ impl Steps for Coevolution {
         };
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
-        let Evolving { settings, state } = self;
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
+        let MethodState { settings, state } = self;
         let survivors = settings.or_half(settings.survivors);
         let population = &mut state.population;
         population.truncate(survivors);
-        let time = around.time_of_parents();
-        for place in survivors..settings.population {
-            let parent = &population[(place - survivors) % survivors];
-            let number = place as u64;
-            let mut random = stream(around.seed, Purpose::Variation, around.generation, number);
+        let time = context.parent_progress();
+        for index in survivors..settings.population {
+            let parent = &population[(index - survivors) % survivors];
+            let mut random = context.stream(Purpose::Variation, index);
             let child = settings
                 .mutation
-                .child(parent, around.genome, time, &mut random);
+                .child(parent, context.genome, time, &mut random);
             population.push(child);
         }
-        settings.tournament(population, around);
+        settings.tournament(population, context);
         state.champion = population[0].clone();
     }
 

@@ -1,11 +1,13 @@
-//! Differential evolution: every member is challenged by a mixture of itself, one of the best,
-//! and the difference of two others (current-to-pbest/1/bin, with a factor drawn for each).
+//! Differential evolution (current-to-pbest/1/bin): each member competes with a trial vector made
+//! of itself, one of the best, and the difference of two others. The factor is drawn for each.
 
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
-use crate::random::{Purpose, stream};
+use super::{
+    Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, PopulationState,
+};
+use crate::random::Purpose;
 use crate::tune::genome::Gene;
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
@@ -15,13 +17,14 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 pub struct DeSettings {
     pub name: String,
     pub population: usize,
-    /// Smallest and largest factor of a difference.
+    /// The smallest and the largest differential weight F.
     pub factor: [f64; 2],
-    /// The chance of a gene to come from the mixture.
+    /// The crossover probability CR: the chance of a gene to come from the mutant vector.
     pub crossover: f64,
-    /// Share of the population that counts as the best.
+    /// The share p of the population that counts as the best.
     pub elite: f64,
-    /// Deviation of a start around the base, as a share of each gene's range.
+    /// Standard deviation of an initial population around the base, as a share of each gene's
+    /// range.
     pub spread: f64,
 }
 
@@ -57,34 +60,29 @@ impl MethodConfig for DeSettings {
     }
 }
 
-#[derive(Default, Deserialize, Serialize)]
-pub struct State {
-    population: Vec<Individual>,
-}
-
-pub type De = Evolving<DeSettings, State>;
+pub type De = MethodState<DeSettings, PopulationState>;
 
 impl De {
-    fn challenger(&self, place: usize, ranking: &[usize], around: &Surroundings<'_>) -> Individual {
-        let mut random = stream(
-            around.seed,
-            Purpose::Variation,
-            around.generation,
-            place as u64,
-        );
+    fn challenger(
+        &self,
+        index: usize,
+        ranking: &[usize],
+        context: &GenerationContext<'_>,
+    ) -> Individual {
+        let mut random = context.stream(Purpose::Variation, index);
         let population = &self.state.population;
         let elite = (self.settings.elite * population.len() as f64)
             .ceil()
             .max(1.0) as usize;
         let best = &population[ranking[random.random_range(0..elite.min(ranking.len()))]].genes;
-        let first = other_than(&[place], population.len(), &mut random);
-        let second = other_than(&[place, first], population.len(), &mut random);
+        let first = other_than(&[index], population.len(), &mut random);
+        let second = other_than(&[index, first], population.len(), &mut random);
         let (one, two) = (&population[first], &population[second]);
         let [low, high] = self.settings.factor;
         let factor = low + (high - low) * random.random::<f64>();
-        let own = &population[place].genes;
+        let own = &population[index].genes;
         let always = random.random_range(0..own.len());
-        let mixed = around.genome.genes.iter().enumerate().map(|(at, gene)| {
+        let mixed = context.genome.genes.iter().enumerate().map(|(at, gene)| {
             if at != always && !random.random_bool(self.settings.crossover) {
                 return own[at];
             }
@@ -97,14 +95,14 @@ impl De {
 
 fn other_than(taken: &[usize], count: usize, random: &mut impl Rng) -> usize {
     loop {
-        let place = random.random_range(0..count);
-        if !taken.contains(&place) {
-            return place;
+        let index = random.random_range(0..count);
+        if !taken.contains(&index) {
+            return index;
         }
     }
 }
 
-/// A value outside its bounds comes to lie halfway between the old one and the bound.
+/// A value outside its bounds is set halfway between the old one and the bound.
 fn bounced(value: f64, old: f64, gene: &Gene) -> f64 {
     if value < gene.low {
         (gene.low + old) / 2.0
@@ -115,26 +113,30 @@ fn bounced(value: f64, old: f64, gene: &Gene) -> f64 {
     }
 }
 
-impl Steps for De {
-    fn begin(&mut self, around: &Surroundings<'_>) {
+impl Algorithm for De {
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
         self.state.population =
-            around.first_population(self.settings.population, self.settings.spread);
-        around.evaluate(&mut self.state.population);
+            context.initial_population(self.settings.population, self.settings.spread);
+        context.evaluate(&mut self.state.population);
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
-        around.forget_if_redrawn(&mut self.state.population);
-        around.evaluate(&mut self.state.population);
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
+        context.clear_stale_fitness(&mut self.state.population);
+        context.evaluate(&mut self.state.population);
         let population = &self.state.population;
         let mut ranking: Vec<usize> = (0..population.len()).collect();
-        ranking.sort_by(|a, b| population[*b].worth().total_cmp(&population[*a].worth()));
+        ranking.sort_by(|a, b| {
+            population[*b]
+                .fitness_or_lowest()
+                .total_cmp(&population[*a].fitness_or_lowest())
+        });
         let mut challengers: Vec<_> = (0..population.len())
-            .map(|place| self.challenger(place, &ranking, around))
+            .map(|index| self.challenger(index, &ranking, context))
             .collect();
-        around.evaluate(&mut challengers);
+        context.evaluate(&mut challengers);
         for (member, challenger) in self.state.population.iter_mut().zip(challengers) {
-            // Equals replace too: on a count of steps, drifting along a step finds its end.
-            if challenger.worth() >= member.worth() {
+            // Equals replace too: on a fitness with plateaus drift helps to leave them.
+            if challenger.fitness_or_lowest() >= member.fitness_or_lowest() {
                 *member = challenger;
             }
         }

@@ -1,18 +1,23 @@
-//! Dynamic boundaries, after Nasreddine, Poh and Kendall (2006): winners of two games are cloned
-//! over losers, and a clone's genes mutate within an interval that lies around them and moves
-//! along.
+//! Dynamic boundaries, after Nasreddine, Poh and Kendall (2006): a clone of the winner of two games
+//! replaces the loser, and its genes mutate within an interval that is centred on them and so
+//! moves.
 
 use std::collections::BTreeMap;
 
+use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::pairing::{Population, Seed, check_seeds, play_generation, seeded_population};
-use super::succession::Verdicts;
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
+use super::loser_replacement::{
+    ReplacesLosers, SeedGenes, check_seeds, play_generation, seeded_population,
+};
+use super::ordered_matches::PairResults;
+use super::{
+    Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, PopulationState,
+};
 use crate::play::game::PlayerResult;
 use crate::tune::genome::{Gene, Genome};
-use crate::tune::operators::polynomial;
+use crate::tune::operators::polynomial_mutation;
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "dynamic-boundary"`.
@@ -21,26 +26,26 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 pub struct DynamicBoundarySettings {
     pub name: String,
     pub population: usize,
-    /// Members of the first population.
-    pub seeded: Vec<Seed>,
+    /// Members of the initial population.
+    pub seeded: Vec<SeedGenes>,
     /// What a match without a winner does.
-    pub tie: Tie,
-    /// How close mutation stays to the old value.
+    pub tie: TieRule,
+    /// Distribution index of polynomial mutation: higher stays closer to the old value.
     pub eta: f64,
-    /// The gene that is raised to the highest of `above` when it is less; none if empty.
+    /// The gene that is raised to the highest of `above` if it is lower; none if empty.
     pub highest: String,
     pub above: Vec<String>,
-    /// The chance of each gene to mutate; at least one always does.
+    /// The mutation probability of each gene; at least one gene always mutates.
     pub chance: BTreeMap<String, f64>,
-    /// Distance from a gene's value to the ends of its interval; a gene without one keeps the
+    /// Distance from a gene's value to the ends of its interval. A gene without one keeps the
     /// bounds of the genome.
     pub reach: BTreeMap<String, f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tie {
-    /// Both stay as they are.
+pub enum TieRule {
+    /// Both stay unchanged.
     #[default]
     Keep,
     /// The first of the two counts as the winner.
@@ -53,7 +58,7 @@ impl Default for DynamicBoundarySettings {
             name: Self::NAME.to_owned(),
             population: 5,
             seeded: Vec::new(),
-            tie: Tie::Keep,
+            tie: TieRule::Keep,
             eta: 20.0,
             highest: String::new(),
             above: Vec::new(),
@@ -89,7 +94,7 @@ impl MethodConfig for DynamicBoundarySettings {
             .flat_map(|(table, entries)| entries.keys().map(move |name| (table, name)))
             .chain(self.above.iter().map(|name| ("above", name)))
             .chain(Some(("highest", &self.highest)).filter(|(_, name)| !name.is_empty()));
-        match names.find(|(_, name)| genome.place_named(name).is_none()) {
+        match names.find(|(_, name)| genome.gene_index(name).is_none()) {
             Some((key, name)) => Err(SettingError::new(key, format!("no gene {name}"))),
             None => Ok(()),
         }
@@ -104,28 +109,29 @@ impl MethodConfig for DynamicBoundarySettings {
     }
 }
 
-impl DynamicBoundarySettings {
-    /// Whoever won more games is cloned over the other; a draw counts as little as a loss.
-    pub fn settle(
+impl ReplacesLosers for DynamicBoundarySettings {
+    /// Clones whoever won more games over the other; a draw counts as much as a loss.
+    fn apply_result(
         &self,
-        places: [usize; 2],
+        members: [usize; 2],
         population: &mut [Individual],
-        verdicts: Verdicts,
+        results: PairResults,
         genome: &Genome,
-        random: &mut impl Rng,
+        random: &mut ChaCha8Rng,
     ) {
-        let count =
-            |wanted: PlayerResult| verdicts.iter().filter(|found| **found == wanted).count();
+        let count = |wanted: PlayerResult| results.iter().filter(|found| **found == wanted).count();
         let [winner, loser] = match count(PlayerResult::Win).cmp(&count(PlayerResult::Loss)) {
-            std::cmp::Ordering::Greater => places,
-            std::cmp::Ordering::Less => [places[1], places[0]],
-            std::cmp::Ordering::Equal if self.tie == Tie::First => places,
+            std::cmp::Ordering::Greater => members,
+            std::cmp::Ordering::Less => [members[1], members[0]],
+            std::cmp::Ordering::Equal if self.tie == TieRule::First => members,
             std::cmp::Ordering::Equal => return,
         };
         population[loser].genes = self.mutated(&population[winner].genes, genome, random);
     }
+}
 
-    /// A mutant that is not its parent over again: raising the queen may undo her mutation.
+impl DynamicBoundarySettings {
+    /// A mutant that differs from its parent: raising the queen's value may undo her mutation.
     pub fn mutated(&self, parent: &[f64], genome: &Genome, random: &mut impl Rng) -> Vec<f64> {
         const ATTEMPTS: usize = 100;
         let mut mutants = (0..ATTEMPTS).map(|_| self.mutant(parent, genome, random));
@@ -148,7 +154,7 @@ impl DynamicBoundarySettings {
                 let draw: f64 = random.random();
                 let interval = self.interval(gene, *value);
                 if chosen {
-                    polynomial(*value, interval, self.eta, draw)
+                    polynomial_mutation(*value, interval, self.eta, draw)
                 } else {
                     *value
                 }
@@ -160,7 +166,7 @@ impl DynamicBoundarySettings {
 
     fn interval(&self, gene: &Gene, value: f64) -> [f64; 2] {
         match self.reach.get(&gene.name) {
-            // Only what the evaluation itself allows ends its journey.
+            // The interval ends only at the bounds of the evaluation.
             Some(reach) => [
                 (value - reach).max(gene.floor),
                 (value + reach).min(gene.ceiling),
@@ -170,44 +176,34 @@ impl DynamicBoundarySettings {
     }
 
     fn raise(&self, genes: &mut [f64], genome: &Genome) {
-        let Some(highest) = genome.place_named(&self.highest) else {
+        let Some(highest) = genome.gene_index(&self.highest) else {
             return;
         };
-        for place in self
-            .above
-            .iter()
-            .filter_map(|name| genome.place_named(name))
-        {
-            genes[highest] = genes[highest].max(genes[place]);
+        for index in self.above.iter().filter_map(|name| genome.gene_index(name)) {
+            genes[highest] = genes[highest].max(genes[index]);
         }
     }
 }
 
-pub type DynamicBoundary = Evolving<DynamicBoundarySettings, Population>;
+pub type DynamicBoundary = MethodState<DynamicBoundarySettings, PopulationState>;
 
-impl Steps for DynamicBoundary {
-    fn begin(&mut self, around: &Surroundings<'_>) {
+impl Algorithm for DynamicBoundary {
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
         let settings = &self.settings;
-        self.state = seeded_population(&settings.seeded, settings.population, around);
+        self.state = seeded_population(&settings.seeded, settings.population, context);
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
-        let Evolving { settings, state } = self;
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
+        let MethodState { settings, state } = self;
         let population = &mut state.population;
-        play_generation(
-            population,
-            around,
-            |places, population, verdicts, random| {
-                settings.settle(places, population, verdicts, around.genome, random);
-            },
-        );
+        play_generation(population, context, settings);
     }
 
     fn population(&self) -> &[Individual] {
         &self.state.population
     }
 
-    /// The fittest comes to stand in the last place: whoever wins there has beaten the rest.
+    /// The last member: whoever wins there has beaten the others.
     fn champion(&self) -> Individual {
         let population = &self.state.population;
         population

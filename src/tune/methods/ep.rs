@@ -1,15 +1,15 @@
 //! Evolutionary programming with a history, after Vázquez-Fernández, Coello and Sagols (2011,
-//! 2013): the better half survives; for each free place either a player who once left comes
-//! back from the history, or the matching survivor has a mutated child.
+//! 2013): the better half survives. Each free slot gets either an earlier individual from the
+//! history or a mutated child of the matching survivor.
 
 use std::path::Path;
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
+use super::{Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, rank};
 use crate::eval::Weights;
-use crate::random::{Purpose, stream};
+use crate::random::Purpose;
 use crate::tune::operators::Mutation;
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
@@ -19,13 +19,13 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 pub struct EpSettings {
     pub name: String,
     pub population: usize,
-    /// How many pass to the next generation; 0 is half of them.
+    /// How many survive to the next generation; 0 is half of them.
     pub survivors: usize,
-    /// P_r: the chance, in percent, that a free place is filled from the history.
+    /// P_r: the probability, in percent, that a free slot is filled from the history.
     pub history: f64,
-    /// How many who left are remembered, the best of them; 0 is as many as the population.
+    /// How many former individuals are kept, the best of them; 0 is the size of the population.
     pub history_size: usize,
-    /// Weights files whose players are members of the first population.
+    /// Weights files that become members of the initial population.
     pub seeded: Vec<String>,
     pub mutation: Mutation,
 }
@@ -78,12 +78,12 @@ impl EpSettings {
 #[derive(Default, Deserialize, Serialize)]
 pub struct State {
     population: Vec<Individual>,
-    /// Players who left, best first, none twice.
+    /// Former individuals, best first, without duplicates.
     #[serde(default)]
     history: Vec<Individual>,
 }
 
-pub type Ep = Evolving<EpSettings, State>;
+pub type Ep = MethodState<EpSettings, State>;
 
 impl Ep {
     fn remember(&mut self, gone: Vec<Individual>) {
@@ -100,9 +100,9 @@ impl Ep {
         });
     }
 
-    /// A player from the history who is not in the population now.
-    fn recall(&self, around: &Surroundings<'_>, place: u64) -> Option<Individual> {
-        let mut random = stream(around.seed, Purpose::History, around.generation, place);
+    /// An individual from the history that is not in the population now.
+    fn recall(&self, context: &GenerationContext<'_>, index: usize) -> Option<Individual> {
+        let mut random = context.stream(Purpose::History, index);
         if 100.0 * random.random::<f64>() >= self.settings.history {
             return None;
         }
@@ -118,44 +118,36 @@ impl Ep {
     }
 }
 
-impl Steps for Ep {
-    fn begin(&mut self, around: &Surroundings<'_>) {
+impl Algorithm for Ep {
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
         let settings = &self.settings;
         let mut population =
-            around.first_population(settings.population, settings.mutation.deviation);
+            context.initial_population(settings.population, settings.mutation.deviation);
         for (member, file) in population.iter_mut().zip(&settings.seeded) {
-            // Checked when the preset was read; a file that went away since changes nothing.
+            // Validated with the preset; a file that has disappeared since changes nothing.
             if let Ok(weights) = Weights::load(Path::new(file)) {
-                member.genes = around.genome.genes_of(&weights);
+                member.genes = context.genome.genes_of(&weights);
             }
         }
-        around.evaluate(&mut population);
-        rank(&mut population);
+        context.evaluate_and_rank(&mut population);
         self.state.population = population;
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
         let survivors = self.settings.survivor_count();
         let gone = self.state.population.split_off(survivors);
         self.remember(gone);
-        let time = around.time_of_parents();
-        for place in survivors..self.settings.population {
-            let newcomer = self.recall(around, place as u64).unwrap_or_else(|| {
-                let parent = &self.state.population[(place - survivors) % survivors];
-                let mut random = stream(
-                    around.seed,
-                    Purpose::Variation,
-                    around.generation,
-                    place as u64,
-                );
+        let time = context.parent_progress();
+        for index in survivors..self.settings.population {
+            let newcomer = self.recall(context, index).unwrap_or_else(|| {
+                let parent = &self.state.population[(index - survivors) % survivors];
+                let mut random = context.stream(Purpose::Variation, index);
                 let mutation = &self.settings.mutation;
-                mutation.child(parent, around.genome, time, &mut random)
+                mutation.child(parent, context.genome, time, &mut random)
             });
             self.state.population.push(newcomer);
         }
-        around.forget_if_redrawn(&mut self.state.population);
-        around.evaluate(&mut self.state.population);
-        rank(&mut self.state.population);
+        context.evaluate_and_rank(&mut self.state.population);
     }
 
     fn population(&self) -> &[Individual] {

@@ -1,10 +1,10 @@
-//! A genetic algorithm after David-Tabibi, Koppel and Netanyahu (2011): parents are drawn in
-//! proportion to their fitness, pairs exchange what lies behind a random point, single bits turn
-//! over; then the best is copied over the worst.
+//! A genetic algorithm after David-Tabibi, Koppel and Netanyahu (2011): fitness-proportional
+//! selection, one-point crossover, bit-flip mutation, and elitism that copies the best over the
+//! worst.
 //!
-//! The paper's fitness is minus the mean error, and no share of a wheel is negative; where it
-//! explains itself it speaks of a fitness inversely proportional to the error. So
-//! that is what `proportion = "inverse"` takes.
+//! The paper's fitness is minus the mean error, and a roulette wheel has no negative shares. Where
+//! the paper explains the selection it says that fitness is inversely proportional to the error;
+//! `proportion = "inverse"` does that.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,14 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
-use crate::random::{Purpose, stream};
+use super::{
+    Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, PopulationState,
+    rank,
+};
+use crate::random::Purpose;
 use crate::tune::genome::{Gene, Genome};
-use crate::tune::operators::bits::{self, Coding};
-use crate::tune::operators::{Kind, Mutation};
+use crate::tune::operators::bits::{self, BinaryEncoding};
+use crate::tune::operators::{Mutation, MutationKind};
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "ga"`.
@@ -25,18 +28,18 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 pub struct GaSettings {
     pub name: String,
     pub population: usize,
-    pub coding: Representation,
-    pub proportion: Proportion,
-    /// The power of a share of the wheel: above 1 the better are favoured more.
+    pub coding: GeneCoding,
+    pub proportion: FitnessScaling,
+    /// Selection pressure: the power to which shares of the roulette wheel are raised.
     pub pressure: f64,
-    /// The chance of a pair to exchange genes.
+    /// The probability of crossover for each pair.
     pub crossover: f64,
-    /// How many of the worst give way to copies of the best.
+    /// How many of the worst are replaced by copies of the best.
     pub elite: usize,
-    /// Bits: how many each gene has, and those that have another number.
+    /// Bit strings: the bits of each gene, and the genes that have another number of bits.
     pub bits: u32,
     pub lengths: BTreeMap<String, u32>,
-    /// Bits: the chance of each to turn over.
+    /// Bit strings: the probability of each bit to flip.
     pub bit_mutation: f64,
     /// Real numbers: how each child mutates.
     pub mutation: Mutation,
@@ -44,22 +47,22 @@ pub struct GaSettings {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Representation {
-    /// Genes are written in binary digits.
+pub enum GeneCoding {
+    /// Genes are coded as bit strings.
     #[default]
     Bits,
-    /// Genes are what they are; the point of a crossover lies between two of them.
+    /// Genes are real numbers; the crossover point lies between two genes.
     Real,
 }
 
-/// What a parent's share of the wheel is proportional to.
+/// What a parent's share of the roulette wheel is proportional to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Proportion {
-    /// How much better than the worst it is: for any fitness.
+pub enum FitnessScaling {
+    /// The distance from the worst: for any fitness.
     #[default]
     AboveWorst,
-    /// The fitness itself, for those above zero.
+    /// The fitness itself, if positive.
     Fitness,
     /// One over the error, for a fitness that is minus an error.
     Inverse,
@@ -70,8 +73,8 @@ impl Default for GaSettings {
         GaSettings {
             name: Self::NAME.to_owned(),
             population: 100,
-            coding: Representation::Bits,
-            proportion: Proportion::AboveWorst,
+            coding: GeneCoding::Bits,
+            proportion: FitnessScaling::AboveWorst,
             pressure: 1.0,
             crossover: 0.75,
             elite: 1,
@@ -79,7 +82,7 @@ impl Default for GaSettings {
             lengths: BTreeMap::new(),
             bit_mutation: 0.002,
             mutation: Mutation {
-                kind: Kind::Gaussian,
+                kind: MutationKind::Gaussian,
                 probability: 0.02,
                 ..Mutation::default()
             },
@@ -87,7 +90,7 @@ impl Default for GaSettings {
     }
 }
 
-/// More digits than this a real number cannot tell apart.
+/// More bits exceed the precision of a real number.
 const MOST_BITS: u32 = 48;
 
 impl NamedSettings for GaSettings {
@@ -110,7 +113,7 @@ impl MethodConfig for GaSettings {
 
     fn validate_for(&self, genome: &Genome) -> Result<(), SettingError> {
         let mut names = self.lengths.keys();
-        match names.find(|name| genome.place_named(name).is_none()) {
+        match names.find(|name| genome.gene_index(name).is_none()) {
             Some(name) => Err(SettingError::new(format!("lengths.{name}"), "no such gene")),
             None => Ok(()),
         }
@@ -126,20 +129,20 @@ impl GaSettings {
         self.lengths.get(&gene.name).copied().unwrap_or(self.bits)
     }
 
-    fn coding_of<'a>(&self, genome: &'a Genome) -> Coding<'a> {
-        Coding::new(genome, |gene| self.length_of(gene))
+    fn encoding<'a>(&self, genome: &'a Genome) -> BinaryEncoding<'a> {
+        BinaryEncoding::new(genome, |gene| self.length_of(gene))
     }
 
-    /// Where each member's part of the wheel ends.
-    fn wheel(&self, population: &[Individual]) -> Vec<f64> {
-        let worst = population.iter().map(Individual::worth);
+    /// Cumulative shares of the roulette wheel.
+    fn roulette_wheel(&self, population: &[Individual]) -> Vec<f64> {
+        let worst = population.iter().map(Individual::fitness_or_lowest);
         let worst = worst.fold(f64::INFINITY, f64::min);
         let mut end = 0.0;
         let parts = population.iter().map(|one| {
             let part = match self.proportion {
-                Proportion::AboveWorst => one.worth() - worst,
-                Proportion::Fitness => one.worth().max(0.0),
-                Proportion::Inverse => 1.0 / (-one.worth()).max(1e-9),
+                FitnessScaling::AboveWorst => one.fitness_or_lowest() - worst,
+                FitnessScaling::Fitness => one.fitness_or_lowest().max(0.0),
+                FitnessScaling::Inverse => 1.0 / (-one.fitness_or_lowest()).max(1e-9),
             };
             end += part.powf(self.pressure);
             end
@@ -151,37 +154,37 @@ impl GaSettings {
     fn children(
         &self,
         parents: [&Individual; 2],
-        around: &Surroundings<'_>,
+        context: &GenerationContext<'_>,
         random: &mut ChaCha8Rng,
     ) -> [Individual; 2] {
         let crosses = random.random_bool(self.crossover);
         match self.coding {
-            Representation::Bits => {
-                let coding = self.coding_of(around.genome);
+            GeneCoding::Bits => {
+                let coding = self.encoding(context.genome);
                 let [mut one, mut other] = parents.map(|parent| coding.bits(&parent.genes));
                 if crosses {
-                    bits::cross(&mut one, &mut other, random);
+                    bits::one_point_crossover(&mut one, &mut other, random);
                 }
                 [one, other].map(|mut string| {
-                    bits::flip(&mut string, self.bit_mutation, random);
+                    bits::flip_mutation(&mut string, self.bit_mutation, random);
                     Individual::new(coding.genes(&string))
                 })
             }
-            Representation::Real => {
+            GeneCoding::Real => {
                 let [mut one, mut other] = parents.map(Individual::clone);
                 if crosses {
-                    bits::cross(&mut one.genes, &mut other.genes, random);
+                    bits::one_point_crossover(&mut one.genes, &mut other.genes, random);
                 }
                 let mutation = &self.mutation;
                 [one, other]
-                    .map(|child| mutation.child(&child, around.genome, around.time(), random))
+                    .map(|child| mutation.child(&child, context.genome, context.progress(), random))
             }
         }
     }
 }
 
-/// A member drawn by its part of the wheel; any, where nobody has one.
-fn spin(wheel: &[f64], random: &mut impl Rng) -> usize {
+/// An individual drawn by its share; uniformly if all shares are zero.
+fn roulette_select(wheel: &[f64], random: &mut impl Rng) -> usize {
     let end = wheel.last().copied().unwrap_or(0.0);
     if !(end > 0.0 && end.is_finite()) {
         return random.random_range(0..wheel.len());
@@ -192,60 +195,49 @@ fn spin(wheel: &[f64], random: &mut impl Rng) -> usize {
         .min(wheel.len() - 1)
 }
 
-#[derive(Default, Deserialize, Serialize)]
-pub struct Herd {
-    population: Vec<Individual>,
-}
+pub type Ga = MethodState<GaSettings, PopulationState>;
 
-impl Herd {
-    fn settle(&mut self, settings: &GaSettings, around: &Surroundings<'_>) {
-        around.evaluate(&mut self.population);
-        rank(&mut self.population);
-        let count = self.population.len();
-        for place in 1..=settings.elite {
-            self.population[count - place] = self.population[0].clone();
+impl Ga {
+    /// Evaluates the population and copies the best over the worst (elitism).
+    fn evaluate(&mut self, context: &GenerationContext<'_>) {
+        let population = &mut self.state.population;
+        context.evaluate(population);
+        rank(population);
+        let count = population.len();
+        for index in 1..=self.settings.elite {
+            population[count - index] = population[0].clone();
         }
-        rank(&mut self.population);
+        rank(population);
     }
 }
 
-impl Herd {
-    fn begin(&mut self, settings: &GaSettings, around: &Surroundings<'_>) {
-        self.population = around.first_population(settings.population, settings.mutation.deviation);
-        if settings.coding == Representation::Bits {
-            let coding = settings.coding_of(around.genome);
-            for one in &mut self.population {
-                one.genes = coding.genes(&coding.bits(&one.genes));
+impl Algorithm for Ga {
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
+        let settings = &self.settings;
+        let mut population =
+            context.initial_population(settings.population, settings.mutation.deviation);
+        if settings.coding == GeneCoding::Bits {
+            let encoding = settings.encoding(context.genome);
+            for one in &mut population {
+                one.genes = encoding.genes(&encoding.bits(&one.genes));
             }
         }
-        self.settle(settings, around);
+        self.state.population = population;
+        self.evaluate(context);
     }
 
-    fn advance(&mut self, settings: &GaSettings, around: &Surroundings<'_>) {
-        let wheel = settings.wheel(&self.population);
-        let pairs = 0..settings.population.div_ceil(2) as u64;
-        let born = pairs.flat_map(|pair| {
-            let mut random = stream(around.seed, Purpose::Variation, around.generation, pair);
-            let mut parent = || &self.population[spin(&wheel, &mut random)];
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
+        let MethodState { settings, state } = self;
+        let wheel = settings.roulette_wheel(&state.population);
+        let pairs = 0..settings.population.div_ceil(2);
+        let children = pairs.flat_map(|pair| {
+            let mut random = context.stream(Purpose::Variation, pair);
+            let mut parent = || &state.population[roulette_select(&wheel, &mut random)];
             let parents = [parent(), parent()];
-            settings.children(parents, around, &mut random)
+            settings.children(parents, context, &mut random)
         });
-        let mut born: Vec<_> = born.collect();
-        born.truncate(settings.population);
-        self.population = born;
-        self.settle(settings, around);
-    }
-}
-
-pub type Ga = Evolving<GaSettings, Herd>;
-
-impl Steps for Ga {
-    fn begin(&mut self, around: &Surroundings<'_>) {
-        self.state.begin(&self.settings, around);
-    }
-
-    fn advance(&mut self, around: &Surroundings<'_>) {
-        self.state.advance(&self.settings, around);
+        state.population = children.take(settings.population).collect();
+        self.evaluate(context);
     }
 
     fn population(&self) -> &[Individual] {

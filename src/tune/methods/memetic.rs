@@ -1,13 +1,15 @@
-//! Evolution whose children learn: each is a mutant of a survivor that then climbs the slope of
-//! the smooth stand-in for some steps, and is selected by the fitness itself. Slopes find the
-//! hill, selection finds the steps on top of it that slopes cannot see.
+//! Memetic algorithm: evolution whose children learn. Each child is a mutant of a survivor, moved
+//! some steps along the gradient of the smooth substitute and selected by the fitness itself.
+//! The gradient finds the hill; selection finds the steps near its top that a gradient misses.
 
 use serde::{Deserialize, Serialize};
 
-use super::adam::{Climb, Climber};
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings, rank};
-use crate::random::{Purpose, stream};
-use crate::tune::operators::{Kind, Mutation};
+use super::adam::{AdamOptimizer, AdamParameters};
+use super::{
+    Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, PopulationState,
+};
+use crate::random::Purpose;
+use crate::tune::operators::{Mutation, MutationKind};
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[method]` of a preset that says `name = "memetic"`.
@@ -16,9 +18,9 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 pub struct MemeticSettings {
     pub name: String,
     pub population: usize,
-    /// Share of the run in which children learn; afterwards only selection works.
+    /// Share of the run in which children follow the gradient; after it only selection works.
     pub learning: f64,
-    pub climb: Climb,
+    pub climb: AdamParameters,
     pub mutation: Mutation,
 }
 
@@ -28,9 +30,9 @@ impl Default for MemeticSettings {
             name: Self::NAME.to_owned(),
             population: 8,
             learning: 0.5,
-            climb: Climb::default(),
+            climb: AdamParameters::default(),
             mutation: Mutation {
-                kind: Kind::SelfAdaptive,
+                kind: MutationKind::SelfAdaptive,
                 deviation: 0.01,
                 ..Mutation::default()
             },
@@ -55,54 +57,42 @@ impl MethodConfig for MemeticSettings {
     }
 }
 
-#[derive(Default, Deserialize, Serialize)]
-pub struct State {
-    population: Vec<Individual>,
-}
-
-pub type Memetic = Evolving<MemeticSettings, State>;
+pub type Memetic = MethodState<MemeticSettings, PopulationState>;
 
 impl Memetic {
-    fn child(&self, place: usize, survivors: usize, around: &Surroundings<'_>) -> Individual {
-        let parent = &self.state.population[(place - survivors) % survivors];
-        let mut random = stream(
-            around.seed,
-            Purpose::Variation,
-            around.generation,
-            place as u64,
-        );
+    fn child(&self, index: usize, survivors: usize, context: &GenerationContext<'_>) -> Individual {
+        let parent = &self.state.population[(index - survivors) % survivors];
+        let mut random = context.stream(Purpose::Variation, index);
         let settings = &self.settings;
-        let mut child = settings
-            .mutation
-            .child(parent, around.genome, around.time(), &mut random);
-        if around.time() <= settings.learning {
-            let mut climber = Climber::new(child.genes);
-            climber.climb(&settings.climb, around, place as u64);
-            child.genes = climber.genes;
+        let mut child =
+            settings
+                .mutation
+                .child(parent, context.genome, context.progress(), &mut random);
+        if context.progress() <= settings.learning {
+            let mut optimizer = AdamOptimizer::new(child.genes);
+            optimizer.optimise(&settings.climb, context, index as u64);
+            child.genes = optimizer.genes;
         }
         child
     }
 }
 
-impl Steps for Memetic {
-    fn begin(&mut self, around: &Surroundings<'_>) {
+impl Algorithm for Memetic {
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
         let settings = &self.settings;
         self.state.population =
-            around.first_population(settings.population, settings.mutation.deviation);
-        around.evaluate(&mut self.state.population);
-        rank(&mut self.state.population);
+            context.initial_population(settings.population, settings.mutation.deviation);
+        context.evaluate_and_rank(&mut self.state.population);
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
         let survivors = self.settings.population / 2;
         self.state.population.truncate(survivors);
         let children: Vec<_> = (survivors..self.settings.population)
-            .map(|place| self.child(place, survivors, around))
+            .map(|index| self.child(index, survivors, context))
             .collect();
         self.state.population.extend(children);
-        around.forget_if_redrawn(&mut self.state.population);
-        around.evaluate(&mut self.state.population);
-        rank(&mut self.state.population);
+        context.evaluate_and_rank(&mut self.state.population);
     }
 
     fn population(&self) -> &[Individual] {

@@ -1,9 +1,9 @@
-//! How a population becomes better.
+//! Methods: how a population improves.
 //!
-//! A [`Method`] holds a population and moves it on by one generation at a time; between two
-//! generations everything it knows can be saved and restored, which is all that checkpoints
-//! need. It asks the [`Surroundings`] for fitness and takes chance from named streams, so its
-//! course depends on the seed alone. A new method is a file here and a line in
+//! A [`Method`] holds a population and produces one generation after another. Between two
+//! generations its whole state can be saved and restored, which is all a checkpoint needs. It asks
+//! the [`GenerationContext`] for fitness and draws random numbers from named streams, so its
+//! results depend on the seed alone. A new method is a file in this folder and a line in
 //! [`MethodSettings`].
 
 mod adam;
@@ -13,35 +13,36 @@ mod de;
 mod dynamic_boundary;
 mod ep;
 mod ga;
+mod loser_replacement;
 mod memetic;
-mod pairing;
+mod ordered_matches;
 mod population_dynamics;
-mod succession;
 
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::fitness::{Batch, Fitness};
-use super::genome::{Genome, Start};
+use super::genome::{Genome, InitialPopulation};
 use super::settings::{SettingError, settings_list};
 use crate::random::{Purpose, stream};
 
-pub use adam::{Adam, AdamSettings, Climb};
+pub use adam::{Adam, AdamParameters, AdamSettings};
 pub use cma_es::CmaEsSettings;
 pub use coevolution::CoevolutionSettings;
 pub use de::DeSettings;
-pub use dynamic_boundary::{DynamicBoundarySettings, Tie};
+pub use dynamic_boundary::{DynamicBoundarySettings, TieRule};
 pub use ep::EpSettings;
-pub use ga::{GaSettings, Proportion, Representation};
+pub use ga::{FitnessScaling, GaSettings, GeneCoding};
+pub use loser_replacement::{ReplacesLosers, SeedGenes};
 pub use memetic::MemeticSettings;
-pub use pairing::Seed;
 pub use population_dynamics::PopulationDynamicsSettings;
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Individual {
     pub genes: Vec<f64>,
-    /// Self-adaptive mutation's own deviations; empty for other mutations.
+    /// Step sizes of self-adaptive mutation; empty for other mutations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<f64>,
     /// Unknown until evaluated on the cases of the generation.
@@ -58,17 +59,17 @@ impl Individual {
         }
     }
 
-    /// The fitness, or less than any.
-    pub fn worth(&self) -> f64 {
+    /// The fitness, or minus infinity before the first evaluation.
+    pub fn fitness_or_lowest(&self) -> f64 {
         self.fitness.unwrap_or(f64::NEG_INFINITY)
     }
 }
 
-/// What a method sees of the run it is part of.
-pub struct Surroundings<'a> {
+/// What a method can use to make a generation.
+pub struct GenerationContext<'a> {
     pub genome: &'a Genome,
     pub fitness: &'a dyn Fitness,
-    /// Whom another run left behind, for methods that go on from there.
+    /// The last population of an earlier run, for methods that continue from it.
     pub founders: &'a [Individual],
     pub seed: u64,
     /// The generation that is being made; 0 is the first population.
@@ -77,22 +78,27 @@ pub struct Surroundings<'a> {
     pub generations: u64,
 }
 
-impl Surroundings<'_> {
-    /// How much of the run is over, from 0 to 1.
-    pub fn time(&self) -> f64 {
+impl GenerationContext<'_> {
+    /// Progress of the run, from 0 to 1.
+    pub fn progress(&self) -> f64 {
         self.generation as f64 / self.generations.max(1) as f64
     }
 
-    /// The same as the papers count it: the first children are made at time 0.
-    pub fn time_of_parents(&self) -> f64 {
+    /// Progress as the papers count it: the first children are made at 0.
+    pub fn parent_progress(&self) -> f64 {
         self.generation.saturating_sub(1) as f64 / self.generations.max(1) as f64
+    }
+
+    /// The random stream for one purpose and one individual of this generation.
+    pub fn stream(&self, purpose: Purpose, individual: usize) -> ChaCha8Rng {
+        stream(self.seed, purpose, self.generation, individual as u64)
     }
 
     pub fn batch(&self) -> Batch {
         self.fitness.batch(self.seed, self.generation)
     }
 
-    /// Evaluates whoever has no fitness yet, all at once.
+    /// Evaluates the individuals that have no fitness yet, all at once.
     pub fn evaluate(&self, population: &mut [Individual]) {
         let new: Vec<_> = population
             .iter_mut()
@@ -108,32 +114,40 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Forgets what was measured on other cases.
-    pub fn forget_if_redrawn(&self, population: &mut [Individual]) {
+    /// Evaluates a generation of survivors and newcomers and sorts it by fitness.
+    pub fn evaluate_and_rank(&self, population: &mut [Individual]) {
+        self.clear_stale_fitness(population);
+        self.evaluate(population);
+        rank(population);
+    }
+
+    /// Clears fitness measured on the cases of another generation.
+    pub fn clear_stale_fitness(&self, population: &mut [Individual]) {
         if !self.fitness.is_fixed() {
             population.iter_mut().for_each(|one| one.fitness = None);
         }
     }
 
-    /// The first population. A start from the base has the base itself as first member and
-    /// others around it, `spread` being the deviation as a share of each gene's range.
-    pub fn first_population(&self, size: usize, spread: f64) -> Vec<Individual> {
+    /// The initial population. With `start = "base"` the first individual is the base itself and
+    /// the others lie around it; `spread` is the standard deviation as a share of each gene's
+    /// range.
+    pub fn initial_population(&self, size: usize, spread: f64) -> Vec<Individual> {
         (0..size as u64)
-            .map(|number| self.newborn(number, spread))
+            .map(|number| self.initial_individual(number, spread))
             .collect()
     }
 
-    fn newborn(&self, number: u64, spread: f64) -> Individual {
+    fn initial_individual(&self, number: u64, spread: f64) -> Individual {
         let mut random = stream(self.seed, Purpose::Initialisation, 0, number);
         let base = self.genome.base_genes();
         let genes = self.genome.genes.iter().zip(base);
         let genes = genes.map(|(gene, base)| match self.genome.start {
-            Start::Random => {
+            InitialPopulation::Random => {
                 let [low, high] = gene.start;
                 low + (high - low) * random.random::<f64>()
             }
-            Start::Base if number == 0 => base,
-            Start::Base => {
+            InitialPopulation::Base if number == 0 => base,
+            InitialPopulation::Base => {
                 let step: f64 = random.sample(rand_distr::StandardNormal);
                 (base + spread * gene.range() * step).clamp(gene.low, gene.high)
             }
@@ -142,34 +156,41 @@ impl Surroundings<'_> {
     }
 }
 
-/// Best first; equals keep their order.
+/// The state of methods that keep only their population.
+#[derive(Default, Deserialize, Serialize)]
+pub struct PopulationState {
+    pub population: Vec<Individual>,
+}
+
+/// Sorts by fitness, best first; equals keep their order.
 pub fn rank(population: &mut [Individual]) {
-    population.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
+    population.sort_by(|a, b| b.fitness_or_lowest().total_cmp(&a.fitness_or_lowest()));
 }
 
 pub trait Method: Send {
     /// Makes and evaluates the first population.
-    fn begin(&mut self, around: &Surroundings<'_>);
+    fn initialise(&mut self, context: &GenerationContext<'_>);
 
     /// Makes and evaluates the next generation.
-    fn advance(&mut self, around: &Surroundings<'_>);
+    fn next_generation(&mut self, context: &GenerationContext<'_>);
 
     /// The current population, every member evaluated.
     fn population(&self) -> &[Individual];
 
-    /// Whom the generation stands for: the fittest, unless the method knows better.
+    /// The individual that represents the generation: the fittest, unless the method says
+    /// otherwise.
     fn champion(&self) -> Individual;
 
-    /// Everything the next generation depends on.
+    /// The state that the next generation depends on.
     fn save(&self) -> Result<toml::Table, toml::ser::Error>;
 
     fn restore(&mut self, saved: toml::Table) -> Result<(), toml::de::Error>;
 }
 
-/// The first of those than whom nobody is fitter.
+/// The first of the fittest.
 fn fittest(population: &[Individual]) -> Individual {
     let fitter = |a, b| {
-        if Individual::worth(b) > Individual::worth(a) {
+        if Individual::fitness_or_lowest(b) > Individual::fitness_or_lowest(a) {
             b
         } else {
             a
@@ -178,26 +199,26 @@ fn fittest(population: &[Individual]) -> Individual {
     population.iter().fold(&population[0], fitter).clone()
 }
 
-/// A method that is its settings and a state serde can write down: saving and restoring come
-/// with that, so all it says itself is its [`Steps`].
-pub struct Evolving<Settings, State> {
+/// A method made of its settings and a serialisable state. Saving and restoring come with it; a
+/// method implements only its [`Algorithm`].
+pub struct MethodState<Settings, State> {
     settings: Settings,
     state: State,
 }
 
-impl<Settings, State: Default> Evolving<Settings, State> {
+impl<Settings, State: Default> MethodState<Settings, State> {
     fn new(settings: Settings) -> Self {
-        Evolving {
+        MethodState {
             settings,
             state: State::default(),
         }
     }
 }
 
-/// What [`Method`] asks for, without what [`Evolving`] gives.
-trait Steps: Send {
-    fn begin(&mut self, around: &Surroundings<'_>);
-    fn advance(&mut self, around: &Surroundings<'_>);
+/// The part of [`Method`] that differs between methods.
+trait Algorithm: Send {
+    fn initialise(&mut self, context: &GenerationContext<'_>);
+    fn next_generation(&mut self, context: &GenerationContext<'_>);
     fn population(&self) -> &[Individual];
 
     fn champion(&self) -> Individual {
@@ -205,25 +226,25 @@ trait Steps: Send {
     }
 }
 
-impl<Settings, State> Method for Evolving<Settings, State>
+impl<Settings, State> Method for MethodState<Settings, State>
 where
     State: Serialize + DeserializeOwned,
-    Evolving<Settings, State>: Steps,
+    MethodState<Settings, State>: Algorithm,
 {
-    fn begin(&mut self, around: &Surroundings<'_>) {
-        Steps::begin(self, around);
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
+        Algorithm::initialise(self, context);
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
-        Steps::advance(self, around);
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
+        Algorithm::next_generation(self, context);
     }
 
     fn population(&self) -> &[Individual] {
-        Steps::population(self)
+        Algorithm::population(self)
     }
 
     fn champion(&self) -> Individual {
-        Steps::champion(self)
+        Algorithm::champion(self)
     }
 
     fn save(&self) -> Result<toml::Table, toml::ser::Error> {

@@ -1,14 +1,19 @@
-//! Population dynamics, after Kendall and Whitwell (2001): pairs play two games, the loser's
-//! place goes to a mutated clone of the winner, and mutation is as wide as the population is.
+//! Population dynamics, after Kendall and Whitwell (2001): pairs play two games, a mutated clone of
+//! the winner replaces the loser, and mutation scales with the spread of the population.
 
-use rand::{Rng, RngExt};
+use rand::rngs::ChaCha8Rng;
+use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::pairing::{Population, Seed, check_seeds, play_generation, seeded_population};
-use super::succession::Verdicts;
-use super::{Evolving, Individual, Method, MethodConfig, Steps, Surroundings};
+use super::loser_replacement::{
+    ReplacesLosers, SeedGenes, check_seeds, play_generation, seeded_population,
+};
+use super::ordered_matches::PairResults;
+use super::{
+    Algorithm, GenerationContext, Individual, Method, MethodConfig, MethodState, PopulationState,
+};
 use crate::play::game::PlayerResult;
-use crate::random::{Purpose, stream};
+use crate::random::Purpose;
 use crate::tune::genome::Genome;
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 use crate::tune::statistics::mean_and_deviation;
@@ -19,22 +24,22 @@ use crate::tune::statistics::mean_and_deviation;
 pub struct PopulationDynamicsSettings {
     pub name: String,
     pub population: usize,
-    /// Turn the population round after each generation, so that the best begins the next.
+    /// Reverse the population after each generation, so that the best starts the next.
     pub reverse: bool,
     /// R of the clone that replaces the loser of both games.
     pub two_wins: f64,
-    /// R of the clone that replaces the loser after a win and a draw, and of the winner himself.
+    /// R of the clone that replaces the loser after a win and a draw; then R of the winner.
     pub win_and_draw: f64,
     pub narrow_winner: f64,
     /// R of both after a drawn match.
     pub drawn_match: f64,
-    /// A gene whose deviation is smaller than this is stirred after each generation ...
+    /// A gene whose standard deviation is below this is perturbed after each generation ...
     pub converged: f64,
-    /// ... in each member with this chance, by up to so much either way.
+    /// ... in each member with this probability, by up to this much either way.
     pub stirred: f64,
     pub stir: f64,
-    /// Members of the first population.
-    pub seeded: Vec<Seed>,
+    /// Members of the initial population.
+    pub seeded: Vec<SeedGenes>,
 }
 
 impl Default for PopulationDynamicsSettings {
@@ -91,15 +96,15 @@ impl MethodConfig for PopulationDynamicsSettings {
     }
 }
 
-impl PopulationDynamicsSettings {
-    /// What a match does to the two who played it.
-    pub fn settle(
+impl ReplacesLosers for PopulationDynamicsSettings {
+    /// Replaces or mutates the two members that played a match.
+    fn apply_result(
         &self,
-        places: [usize; 2],
+        members: [usize; 2],
         population: &mut [Individual],
-        verdicts: Verdicts,
+        results: PairResults,
         genome: &Genome,
-        random: &mut impl Rng,
+        random: &mut ChaCha8Rng,
     ) {
         let deviations = deviations(population, genome.len());
         let mut mutated = |genes: &[f64], factor: f64| -> Vec<f64> {
@@ -110,17 +115,17 @@ impl PopulationDynamicsSettings {
             });
             moved.collect()
         };
-        let lead = lead(verdicts);
+        let lead = lead(results);
         if lead == 0 {
-            for place in places {
-                population[place].genes = mutated(&population[place].genes, self.drawn_match);
+            for index in members {
+                population[index].genes = mutated(&population[index].genes, self.drawn_match);
             }
             return;
         }
         let [winner, loser] = if lead > 0 {
-            places
+            members
         } else {
-            [places[1], places[0]]
+            [members[1], members[0]]
         };
         let clear = lead.abs() == 2;
         let factor = if clear {
@@ -133,59 +138,55 @@ impl PopulationDynamicsSettings {
             population[winner].genes = mutated(&population[winner].genes, self.narrow_winner);
         }
     }
+}
 
-    /// Moves some members' genes where the population has become one.
-    fn stir(&self, population: &mut [Individual], around: &Surroundings<'_>) {
-        let deviations = deviations(population, around.genome.len());
-        for (place, gene) in around.genome.genes.iter().enumerate() {
-            if deviations[place] >= self.converged {
+impl PopulationDynamicsSettings {
+    /// Perturbs genes on which the population has converged.
+    fn stir(&self, population: &mut [Individual], context: &GenerationContext<'_>) {
+        let deviations = deviations(population, context.genome.len());
+        for (index, gene) in context.genome.genes.iter().enumerate() {
+            if deviations[index] >= self.converged {
                 continue;
             }
-            let number = (population.len() + place) as u64;
-            let mut random = stream(around.seed, Purpose::Variation, around.generation, number);
+            let number = population.len() + index;
+            let mut random = context.stream(Purpose::Variation, number);
             for member in population.iter_mut() {
                 let step = (2.0 * random.random::<f64>() - 1.0) * self.stir;
                 if random.random_bool(self.stirred) {
-                    member.genes[place] = (member.genes[place] + step).clamp(gene.low, gene.high);
+                    member.genes[index] = (member.genes[index] + step).clamp(gene.low, gene.high);
                 }
             }
         }
     }
 }
 
-/// Games won less games lost.
-fn lead(verdicts: Verdicts) -> i32 {
+/// Wins minus losses.
+fn lead(results: PairResults) -> i32 {
     let worth = |verdict: &PlayerResult| verdict.half_points() as i32 - 1;
-    verdicts.iter().map(worth).sum()
+    results.iter().map(worth).sum()
 }
 
 fn deviations(population: &[Individual], genes: usize) -> Vec<f64> {
-    let of = |place: usize| {
-        let values: Vec<f64> = population.iter().map(|one| one.genes[place]).collect();
+    let of = |index: usize| {
+        let values: Vec<f64> = population.iter().map(|one| one.genes[index]).collect();
         mean_and_deviation(&values).1
     };
     (0..genes).map(of).collect()
 }
 
-pub type PopulationDynamics = Evolving<PopulationDynamicsSettings, Population>;
+pub type PopulationDynamics = MethodState<PopulationDynamicsSettings, PopulationState>;
 
-impl Steps for PopulationDynamics {
-    fn begin(&mut self, around: &Surroundings<'_>) {
+impl Algorithm for PopulationDynamics {
+    fn initialise(&mut self, context: &GenerationContext<'_>) {
         let settings = &self.settings;
-        self.state = seeded_population(&settings.seeded, settings.population, around);
+        self.state = seeded_population(&settings.seeded, settings.population, context);
     }
 
-    fn advance(&mut self, around: &Surroundings<'_>) {
-        let Evolving { settings, state } = self;
+    fn next_generation(&mut self, context: &GenerationContext<'_>) {
+        let MethodState { settings, state } = self;
         let population = &mut state.population;
-        play_generation(
-            population,
-            around,
-            |places, population, verdicts, random| {
-                settings.settle(places, population, verdicts, around.genome, random);
-            },
-        );
-        settings.stir(population, around);
+        play_generation(population, context, settings);
+        settings.stir(population, context);
         if settings.reverse {
             population.reverse();
         }
@@ -195,15 +196,15 @@ impl Steps for PopulationDynamics {
         &self.state.population
     }
 
-    /// The player of the paper is the average of its population.
+    /// The paper's player is the mean of its population.
     fn champion(&self) -> Individual {
         let population = &self.state.population;
         let count = population.len().max(1) as f64;
         let genes = population.first().map_or(0, |one| one.genes.len());
         let mean =
-            |place: usize| population.iter().map(|one| one.genes[place]).sum::<f64>() / count;
+            |index: usize| population.iter().map(|one| one.genes[index]).sum::<f64>() / count;
         let mut average = Individual::new((0..genes).map(mean).collect());
-        let worth: f64 = population.iter().map(Individual::worth).sum();
+        let worth: f64 = population.iter().map(Individual::fitness_or_lowest).sum();
         average.fitness = Some(worth / count);
         average
     }

@@ -1,8 +1,8 @@
-//! What happens to genes between generations.
+//! Operators: mutation and crossover.
 
 pub mod bits;
 mod mutation;
 mod polynomial;
 
-pub use mutation::{Boundary, Kind, Mutation};
-pub use polynomial::polynomial;
+pub use mutation::{Boundary, Mutation, MutationKind};
+pub use polynomial::polynomial_mutation;

@@ -12,23 +12,23 @@ use crate::tune::settings::{SettingError, check_range};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mutation {
-    pub kind: Kind,
-    /// The chance of each gene to mutate; at least one always does.
+    pub kind: MutationKind,
+    /// The mutation probability of each gene; at least one gene always mutates.
     pub probability: f64,
     /// Michalewicz: how quickly the steps shrink.
     pub b: f64,
-    /// Gaussian: standard deviation as a share of the gene's range; where self-adaptation
-    /// starts from.
+    /// Gaussian: standard deviation as a share of the gene's range; the initial one if
+    /// self-adaptive.
     pub deviation: f64,
     pub boundary: Boundary,
-    /// Moving boundary: its distance to either side as a share of the gene's range.
+    /// Dynamic boundary: its distance to either side as a share of the gene's range.
     pub reach: f64,
 }
 
 impl Default for Mutation {
     fn default() -> Mutation {
         Mutation {
-            kind: Kind::Michalewicz,
+            kind: MutationKind::Michalewicz,
             probability: 1.0,
             b: 5.0,
             deviation: 0.1,
@@ -40,24 +40,24 @@ impl Default for Mutation {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Michalewicz's non-uniform mutation: anywhere between the bounds at first, ever closer
+pub enum MutationKind {
+    /// Michalewicz's non-uniform mutation: anywhere within the bounds at first, closer and closer
     /// to the old value toward the last generation.
     #[default]
     Michalewicz,
     Gaussian,
-    /// Gaussian steps whose deviations are inherited and mutate too (Schwefel).
+    /// Gaussian steps whose standard deviations are inherited and mutate too (Schwefel).
     SelfAdaptive,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Boundary {
-    /// The bounds of the preset.
+    /// The bounds of the genome.
     #[default]
     Fixed,
-    /// An interval around the current value, which moves with it as far as the evaluation
-    /// allows.
+    /// An interval around the current value, which moves with it within the bounds of the
+    /// evaluation.
     Dynamic,
 }
 
@@ -70,7 +70,7 @@ impl Mutation {
         check_range("mutation.reach", self.reach, 0.0..=10.0)
     }
 
-    /// A child of one parent. `time` runs from 0 to 1 over the whole run.
+    /// A mutated child. `time` runs from 0 to 1 over the whole run.
     pub fn child(
         &self,
         parent: &Individual,
@@ -84,16 +84,16 @@ impl Mutation {
             fitness: None,
         };
         let chosen = self.chosen(genome.len(), random);
-        for (place, gene) in genome.genes.iter().enumerate() {
-            if !chosen[place] {
+        for (index, gene) in genome.genes.iter().enumerate() {
+            if !chosen[index] {
                 continue;
             }
-            let deviation = child.deviations.get(place).copied();
-            let value = &mut child.genes[place];
+            let deviation = child.deviations.get(index).copied();
+            let value = &mut child.genes[index];
             let (low, high) = self.interval(gene, *value);
             *value = match self.kind {
-                Kind::Michalewicz => self.michalewicz(*value, low, high, time, random),
-                Kind::Gaussian | Kind::SelfAdaptive => {
+                MutationKind::Michalewicz => self.michalewicz(*value, low, high, time, random),
+                MutationKind::Gaussian | MutationKind::SelfAdaptive => {
                     let deviation = deviation.unwrap_or(self.deviation);
                     let step: f64 = random.sample(StandardNormal);
                     *value + gene.range() * deviation * step
@@ -146,7 +146,7 @@ impl Mutation {
 
     /// Schwefel's rule: one common factor and one for each gene.
     fn deviations(&self, parent: &Individual, random: &mut impl Rng) -> Vec<f64> {
-        if self.kind != Kind::SelfAdaptive {
+        if self.kind != MutationKind::SelfAdaptive {
             return Vec::new();
         }
         let count = parent.genes.len() as f64;

@@ -56,7 +56,7 @@ pub fn survivors(folder: &Folder, genome: &Genome) -> Result<Vec<Individual>, Ru
         .try_into()
         .map_err(|error: toml::de::Error| unusable(error.message()))?;
     let earlier = Genome::new(&folder.preset()?.genome, Weights::zero("none"));
-    if !earlier.is_ok_and(|earlier| earlier.has_genes_of(genome)) {
+    if !earlier.is_ok_and(|earlier| earlier.is_compatible_with(genome)) {
         return Err(unusable("of another genome"));
     }
     let best = checkpoint.best.individual;

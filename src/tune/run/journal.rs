@@ -50,7 +50,10 @@ impl Row {
         validation: Option<f64>,
         seconds: f64,
     ) -> Row {
-        let fitness: Vec<f64> = population.iter().map(Individual::worth).collect();
+        let fitness: Vec<f64> = population
+            .iter()
+            .map(Individual::fitness_or_lowest)
+            .collect();
         let (mean, deviation) = mean_and_deviation(&fitness);
         let figures = |place: usize| {
             let values: Vec<f64> = population.iter().map(|one| one.genes[place]).collect();
@@ -66,7 +69,7 @@ impl Row {
             best: fitness.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             mean,
             deviation,
-            record: record.worth(),
+            record: record.fitness_or_lowest(),
             validation,
             seconds,
             genes: (0..record.genes.len()).map(figures).collect(),

@@ -19,7 +19,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::methods::{Individual, Surroundings};
+use super::methods::{GenerationContext, Individual};
 use super::preset::{Preset, PresetError};
 use crate::data::{DataError, Tally};
 use crate::eval::{Weights, WeightsError};
@@ -168,7 +168,7 @@ impl<'a> Course<'a> {
     /// Makes one generation and tells what it is like.
     fn make_generation(&mut self, generation: u64) -> Row {
         let fitness = self.workshop.fitness();
-        let around = Surroundings {
+        let around = GenerationContext {
             genome: &self.workshop.genome,
             fitness,
             founders: &self.workshop.founders,
@@ -177,16 +177,18 @@ impl<'a> Course<'a> {
             generations: self.preset.run.generations,
         };
         if generation == 0 {
-            self.method.begin(&around);
+            self.method.initialise(&around);
         } else {
-            self.method.advance(&around);
+            self.method.next_generation(&around);
         }
         let population = self.method.population();
         let best = self.method.champion();
         let before = self.done.take().map(|(_, record)| record);
         // On other cases than before, an older figure proves nothing.
         let record = before
-            .filter(|old| fitness.is_fixed() && old.individual.worth() >= best.worth())
+            .filter(|old| {
+                fitness.is_fixed() && old.individual.fitness_or_lowest() >= best.fitness_or_lowest()
+            })
             .unwrap_or(Record {
                 generation,
                 individual: best,
@@ -245,7 +247,9 @@ impl<'a> Course<'a> {
         let fitness = self.workshop.fitness();
         let mut weights = self.workshop.genome.weights(&record.individual.genes);
         weights.name = format!("{}, seed {}", preset.name, preset.run.seed);
-        let shown = fitness.config().format(record.individual.worth());
+        let shown = fitness
+            .config()
+            .format(record.individual.fitness_or_lowest());
         let entries = [
             ("preset", preset.name.clone()),
             ("method", preset.method.name().to_owned()),

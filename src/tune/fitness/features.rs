@@ -1,26 +1,26 @@
-//! A position's evaluation up to the weights: how often each column of genes counts in it. A
-//! score is then a short dot product, exactly what the evaluation gives for the same weights.
+//! A position's evaluation as a sparse feature vector over the columns of a genome. The score is a
+//! short dot product, exactly what the evaluation gives for the same weights.
 
 use crate::eval::{Packed, Taper, Totals, Trace, tapered_score_for_white};
 use crate::tune::genome::{ColumnValues, Genome};
 
-/// A column of genes and how often it counts.
+/// A column and its count.
 type Entry = (u16, i32);
 
-pub struct Row {
+pub struct FeatureVector {
     sum: Box<[Entry]>,
     complexity: Box<[Entry]>,
-    /// What the fixed weights add.
+    /// The contribution of the fixed weights.
     sum_base: Packed,
     complexity_base: i64,
     taper: Taper,
 }
 
-impl Row {
-    pub fn new(trace: &Trace, genome: &Genome) -> Row {
+impl FeatureVector {
+    pub fn new(trace: &Trace, genome: &Genome) -> FeatureVector {
         let mut sum_base = Packed::ZERO;
         let mut complexity_base = 0;
-        Row {
+        FeatureVector {
             sum: entries(genome, &trace.counts, |fixed, count| {
                 sum_base += fixed * count;
             }),
@@ -33,7 +33,7 @@ impl Row {
         }
     }
 
-    /// The score in centipawns, as White sees it.
+    /// The internal score from White's point of view.
     pub fn score(&self, values: &ColumnValues) -> i32 {
         tapered_score_for_white(self.totals(values), &self.taper, values.scaled)
     }
@@ -55,9 +55,9 @@ impl Row {
         }
     }
 
-    /// Adds `factor` times the derivative of the score to `gradient`: one pair of midgame and
+    /// Adds `factor` times the derivative of the score to `gradient`, one pair of midgame and
     /// endgame for each column.
-    pub fn add_slope(&self, values: &ColumnValues, factor: f64, gradient: &mut [[f64; 2]]) {
+    pub fn add_gradient(&self, values: &ColumnValues, factor: f64, gradient: &mut [[f64; 2]]) {
         let slope = self.totals(values).gradient(&self.taper, values.scaled);
         for &(column, count) in &self.sum {
             let pair = &mut gradient[usize::from(column)];
@@ -70,7 +70,7 @@ impl Row {
     }
 }
 
-/// Counts by column, each column once; `add_fixed` hears what no gene sets.
+/// Counts by column, each column once; `add_fixed` gets the fixed weight of each term.
 fn entries(
     genome: &Genome,
     counts: &[(crate::eval::Term, i32)],
@@ -78,7 +78,7 @@ fn entries(
 ) -> Box<[Entry]> {
     let mut entries: Vec<Entry> = Vec::new();
     for &(term, count) in counts {
-        let (column, fixed) = genome.place_of(term);
+        let (column, fixed) = genome.column_of(term);
         add_fixed(fixed, count);
         entries.extend(column.map(|column| (column, count)));
     }

@@ -1,18 +1,20 @@
-//! The same search, built once: a tree of feature vectors.
+//! The quiescence search as a tree of feature vectors, built once.
 //!
 //! Which positions quiescence visits does not depend on the weights (`quiescence.rs`), and the
-//! evaluation is linear up to its finish, so all a player needs to know of a position is how
-//! often each of its genes counts there. A tree keeps that for every position below a root, as
-//! the difference from the root: a move or two change little. A player is then a minimax over
-//! short dot products, exact to the last hundredth of a centipawn.
+//! evaluation is linear up to its last step. So a position is fully described by how often each
+//! column of genes counts in it. A tree keeps that for every position below a root, as the
+//! difference from the root, which is small after a move or two. An individual's search is then a
+//! minimax over short dot products, exact to a hundredth of a centipawn.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use shakmaty::{Color, Move};
 
-use super::exact::Line;
-use super::quiescence::{INFINITE, MATE, Quiescence, Scores, Standing, expand, moves_in_order};
+use super::board_search::Variation;
+use super::quiescence::{
+    INFINITE, MATE, MoveScores, NodeKind, QuiescenceLimits, expand, moves_in_tie_break_order,
+};
 use crate::data::Case;
 use crate::eval::{
     Family, Packed, ScoreGradient, Taper, Totals, Trace, Weights, tapered_score, trace_families,
@@ -20,41 +22,41 @@ use crate::eval::{
 use crate::position::Position;
 use crate::tune::genome::Genome;
 
-/// How to build trees for a genome.
-pub struct Builder {
+/// Builds trees for a genome.
+pub struct TreeBuilder {
     genome: Arc<Genome>,
     families: Vec<Family>,
-    settings: Quiescence,
+    settings: QuiescenceLimits,
 }
 
-/// A gene column and how often it counts.
+/// A gene column and its count.
 #[derive(Clone, Copy)]
 struct Entry {
     column: u16,
     count: i16,
 }
 
-/// A position's evaluation, up to the weights.
+/// A position's evaluation as features.
 #[derive(Clone, Copy)]
 struct Leaf {
-    /// Its entries begin here: first those of the sum, then those of complexity.
+    /// Index of its first entry: those of the sum first, then those of complexity.
     start: u32,
     sum_entries: u16,
     complexity_entries: u8,
     phase: u8,
     scale: [u8; 2],
     white_to_move: bool,
-    /// What the fixed weights add.
+    /// The contribution of the fixed weights.
     base: Packed,
     complexity_base: i32,
 }
 
-/// Nodes stand in the order of a walk through the tree.
+/// Nodes are stored in depth-first order.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Where the next node outside this one's subtree stands.
+    /// Index of the next node outside this one's subtree.
     end: u32,
-    /// Place of the evaluation, or one of the marks below.
+    /// Index of the leaf, or one of the marks below.
     leaf: u32,
 }
 
@@ -63,10 +65,10 @@ const MATED: u32 = u32::MAX - 1;
 const STALEMATE: u32 = u32::MAX - 2;
 const UNEVALUATED: u32 = STALEMATE;
 
-pub struct Tree {
-    /// First node of each root move, in the order of `moves_in_order`.
+pub struct QuiescenceTree {
+    /// First node of each root move, in the order of `moves_in_tie_break_order`.
     moves: Box<[u32]>,
-    /// Which of the moves are right.
+    /// The numbers of the moves that are right.
     answers: Box<[u16]>,
     nodes: Box<[Node]>,
     leaves: Box<[Leaf]>,
@@ -74,14 +76,14 @@ pub struct Tree {
     root: Leaf,
 }
 
-impl Tree {
+impl QuiescenceTree {
     pub fn answers(&self) -> &[u16] {
         &self.answers
     }
 
-    /// Bytes it takes.
+    /// Size in bytes.
     pub fn size(&self) -> usize {
-        size_of::<Tree>()
+        size_of::<QuiescenceTree>()
             + size_of_val(&*self.moves)
             + size_of_val(&*self.answers)
             + size_of_val(&*self.nodes)
@@ -94,13 +96,13 @@ impl Tree {
         if self.root.white_to_move { 1.0 } else { -1.0 }
     }
 
-    /// The tree as one player sees it.
-    pub fn seen_by<'a>(&'a self, player: &'a Player) -> Seen<'a> {
+    /// The tree evaluated with one individual's weights.
+    pub fn evaluated_by<'a>(&'a self, player: &'a Phenotype) -> EvaluatedTree<'a> {
         let mut root = self.root.base;
         for entry in self.sum_of(&self.root) {
             root += player.columns[usize::from(entry.column)] * i32::from(entry.count);
         }
-        Seen {
+        EvaluatedTree {
             tree: self,
             player,
             root,
@@ -118,18 +120,18 @@ impl Tree {
     }
 }
 
-/// An individual, ready to be multiplied with entries.
-pub struct Player {
+/// The phenotype of an individual: its weights, by term and by gene column.
+pub struct Phenotype {
     columns: Vec<Packed>,
-    /// Whether endgame scales count.
+    /// Whether endgame scales apply.
     scaled: bool,
     pub weights: Weights,
 }
 
-impl Player {
-    pub fn new(genome: &Genome, genes: &[f64]) -> Player {
+impl Phenotype {
+    pub fn new(genome: &Genome, genes: &[f64]) -> Phenotype {
         let values = genome.column_values(genes);
-        Player {
+        Phenotype {
             columns: values.columns,
             scaled: values.scaled,
             weights: genome.weights(genes),
@@ -137,14 +139,14 @@ impl Player {
     }
 }
 
-pub struct Seen<'a> {
-    tree: &'a Tree,
-    player: &'a Player,
-    /// The root's sum, to which every leaf adds its difference.
+pub struct EvaluatedTree<'a> {
+    tree: &'a QuiescenceTree,
+    player: &'a Phenotype,
+    /// The root's sum, to which each leaf adds its difference.
     root: Packed,
 }
 
-impl Seen<'_> {
+impl EvaluatedTree<'_> {
     fn totals(&self, leaf: &Leaf) -> Totals {
         let columns = &self.player.columns;
         let mut sum = self.root;
@@ -169,7 +171,7 @@ impl Seen<'_> {
         tapered_score(self.totals(leaf), &taper_of(leaf), self.player.scaled)
     }
 
-    /// The score of a node and the leaf it comes from, as marked in the node.
+    /// The score of a node and its principal variation leaf, as marked in the node.
     fn search(&self, node: usize, ply: i32, mut alpha: i32, beta: i32) -> (i32, u32) {
         let Node { end, leaf } = self.tree.nodes[node];
         let mut best = match leaf {
@@ -191,18 +193,17 @@ impl Seen<'_> {
         best
     }
 
-    /// A root move's score and the evaluation it rests on, if it rests on one.
+    /// A root move's score and its principal variation leaf, if the score is an evaluation.
     pub fn principal(&self, number: usize, alpha: i32, beta: i32) -> (i32, Option<u32>) {
         let first = self.tree.moves[number] as usize;
         let (score, leaf) = self.search(first, 0, -beta, -alpha);
         (-score, (leaf < UNEVALUATED).then_some(leaf))
     }
 
-    /// Adds `factor` times the derivative of an evaluation, as White sees it, to `gradient`:
-    /// one pair of midgame and endgame for each column. Everything is counted from the root,
-    /// so the factors of one position's leaves must cancel out or [`Seen::add_root_slope`]
-    /// must be told their sum.
-    pub fn add_slope(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> ScoreGradient {
+    /// Adds `factor` times the derivative of a leaf's evaluation, from White's point of view, to
+    /// `gradient`: one pair of midgame and endgame for each column. Leaves hold differences from
+    /// the root: the caller adds the root's part with [`EvaluatedTree::add_root_gradient`].
+    pub fn add_gradient(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> ScoreGradient {
         let leaf = &self.tree.leaves[leaf as usize];
         let slope = self
             .totals(leaf)
@@ -220,8 +221,8 @@ impl Seen<'_> {
         slope
     }
 
-    /// The root's share of several slopes.
-    pub fn add_root_slope(&self, midgame: f64, endgame: f64, gradient: &mut [[f64; 2]]) {
+    /// Adds the root's part of the gradients of several leaves.
+    pub fn add_root_gradient(&self, midgame: f64, endgame: f64, gradient: &mut [[f64; 2]]) {
         for entry in self.tree.sum_of(&self.tree.root) {
             let pair = &mut gradient[usize::from(entry.column)];
             pair[0] += midgame * f64::from(entry.count);
@@ -230,7 +231,7 @@ impl Seen<'_> {
     }
 }
 
-impl Scores for Seen<'_> {
+impl MoveScores for EvaluatedTree<'_> {
     fn count(&self) -> usize {
         self.tree.moves.len()
     }
@@ -248,66 +249,70 @@ fn taper_of(leaf: &Leaf) -> Taper {
     }
 }
 
-impl Builder {
-    pub fn new(genome: Arc<Genome>, settings: Quiescence) -> Builder {
-        Builder {
+impl TreeBuilder {
+    pub fn new(genome: Arc<Genome>, settings: QuiescenceLimits) -> TreeBuilder {
+        TreeBuilder {
             families: genome.families(),
             genome,
             settings,
         }
     }
 
-    pub fn quiescence(&self) -> Quiescence {
+    pub fn quiescence(&self) -> QuiescenceLimits {
         self.settings
     }
 
-    /// The tree of a case; none if some count is beyond what entries can hold.
-    pub fn build(&self, case: &Case) -> Option<Tree> {
-        let (mut growth, root) = Growth::begin(self, case)?;
-        let in_order = moves_in_order(&case.position);
+    /// The tree of a case; none if some count does not fit into an entry.
+    pub fn build(&self, case: &Case) -> Option<QuiescenceTree> {
+        let (mut partial, root) = PartialTree::begin(self, case)?;
+        let in_order = moves_in_tie_break_order(&case.position);
         let mut moves = Vec::with_capacity(in_order.len());
         for &m in &in_order {
-            moves.push(growth.nodes.len() as u32);
-            growth.grow(&case.position.after(m), m, 0)?;
+            moves.push(partial.nodes.len() as u32);
+            partial.push_node(&case.position.after(m), m, 0)?;
         }
-        let place = |answer| in_order.iter().position(|m| m == answer);
-        let answers = case.answers.iter().filter_map(place);
+        let index = |answer| in_order.iter().position(|m| m == answer);
+        let answers = case.answers.iter().filter_map(index);
         let answers = answers.map(|number| number as u16).collect();
-        Some(growth.into_tree(root, moves, answers))
+        Some(partial.into_tree(root, moves, answers))
     }
 
-    /// A tree of moves, right or not, that holds their lines and nothing else.
-    pub fn tree_of_lines(&self, case: &Case, lines: &[(Line, bool)]) -> Option<Tree> {
-        let (mut growth, root) = Growth::begin(self, case)?;
-        let mut moves = Vec::with_capacity(lines.len());
-        for (line, _) in lines {
-            moves.push(growth.nodes.len() as u32);
-            growth.enter_line(line)?;
+    /// A tree that holds only these variations, each marked as an answer or not.
+    pub fn tree_of_variations(
+        &self,
+        case: &Case,
+        variations: &[(Variation, bool)],
+    ) -> Option<QuiescenceTree> {
+        let (mut partial, root) = PartialTree::begin(self, case)?;
+        let mut moves = Vec::with_capacity(variations.len());
+        for (variation, _) in variations {
+            moves.push(partial.nodes.len() as u32);
+            partial.push_variation(variation)?;
         }
-        let right = (0..lines.len() as u16).filter(|&at| lines[usize::from(at)].1);
-        Some(growth.into_tree(root, moves, right.collect()))
+        let right = (0..variations.len() as u16).filter(|&at| variations[usize::from(at)].1);
+        Some(partial.into_tree(root, moves, right.collect()))
     }
 }
 
 /// A tree being built.
-struct Growth<'a> {
-    builder: &'a Builder,
+struct PartialTree<'a> {
+    builder: &'a TreeBuilder,
     /// The root's count of each column and its fixed part, from which all others differ.
     root: Vec<i32>,
     root_base: Packed,
-    /// Counts of the position at hand; all zero in between.
+    /// Counts of the current position; all zero between calls.
     scratch: Vec<i32>,
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
     entries: Vec<Entry>,
-    /// Positions met before, with their place among the leaves.
+    /// Transpositions: the leaf of each position by its key.
     known: HashMap<u64, u32>,
 }
 
-impl<'a> Growth<'a> {
-    fn begin(builder: &'a Builder, case: &Case) -> Option<(Growth<'a>, Leaf)> {
+impl<'a> PartialTree<'a> {
+    fn begin(builder: &'a TreeBuilder, case: &Case) -> Option<(PartialTree<'a>, Leaf)> {
         let columns = builder.genome.columns().len();
-        let mut growth = Growth {
+        let mut partial = PartialTree {
             builder,
             root: vec![0; columns],
             root_base: Packed::ZERO,
@@ -318,13 +323,13 @@ impl<'a> Growth<'a> {
             known: HashMap::new(),
         };
         let trace = trace_families(&case.position, &builder.families);
-        let root = growth.entered(&trace)?;
-        growth.start_from(&trace);
-        Some((growth, root))
+        let root = partial.push_leaf_entries(&trace)?;
+        partial.set_root(&trace);
+        Some((partial, root))
     }
 
-    fn into_tree(self, root: Leaf, moves: Vec<u32>, answers: Box<[u16]>) -> Tree {
-        Tree {
+    fn into_tree(self, root: Leaf, moves: Vec<u32>, answers: Box<[u16]>) -> QuiescenceTree {
+        QuiescenceTree {
             moves: moves.into(),
             answers,
             nodes: self.nodes.into(),
@@ -334,64 +339,64 @@ impl<'a> Growth<'a> {
         }
     }
 
-    fn enter_line(&mut self, line: &Line) -> Option<()> {
-        let leaf = match (&line.evaluated, line.standing) {
+    fn push_variation(&mut self, variation: &Variation) -> Option<()> {
+        let leaf = match (&variation.evaluated, variation.standing) {
             (Some(position), _) => self.leaf(position)?,
-            (None, Standing::Mated) => MATED,
-            (None, Standing::Stalemate) => STALEMATE,
-            // An evaluation far below the best reply is as good as none.
-            (None, Standing::InCheck | Standing::Quiet) => IN_CHECK,
+            (None, NodeKind::Mated) => MATED,
+            (None, NodeKind::Stalemate) => STALEMATE,
+            // An evaluation far below the best reply cannot become the score.
+            (None, NodeKind::InCheck | NodeKind::Quiet) => IN_CHECK,
         };
-        let place = self.nodes.len();
+        let index = self.nodes.len();
         self.nodes.push(Node { end: 0, leaf });
-        for reply in &line.replies {
-            self.enter_line(reply)?;
+        for reply in &variation.replies {
+            self.push_variation(reply)?;
         }
-        self.nodes[place].end = u32::try_from(self.nodes.len()).ok()?;
+        self.nodes[index].end = u32::try_from(self.nodes.len()).ok()?;
         Some(())
     }
 
-    fn grow(&mut self, position: &Position, last: Move, ply: u32) -> Option<()> {
-        let place = self.nodes.len();
+    fn push_node(&mut self, position: &Position, last: Move, ply: u32) -> Option<()> {
+        let index = self.nodes.len();
         self.nodes.push(Node { end: 0, leaf: 0 });
         let (standing, moves) = expand(position, last, ply, self.builder.settings);
         let leaf = match standing {
-            Standing::Mated => MATED,
-            Standing::Stalemate => STALEMATE,
-            Standing::InCheck => IN_CHECK,
-            Standing::Quiet => self.leaf(position)?,
+            NodeKind::Mated => MATED,
+            NodeKind::Stalemate => STALEMATE,
+            NodeKind::InCheck => IN_CHECK,
+            NodeKind::Quiet => self.leaf(position)?,
         };
         for m in moves {
-            self.grow(&position.after(m), m, ply + 1)?;
+            self.push_node(&position.after(m), m, ply + 1)?;
         }
         let end = u32::try_from(self.nodes.len()).ok()?;
-        self.nodes[place] = Node { end, leaf };
+        self.nodes[index] = Node { end, leaf };
         Some(())
     }
 
     fn leaf(&mut self, position: &Position) -> Option<u32> {
-        if let Some(&place) = self.known.get(&position.key()) {
-            return Some(place);
+        if let Some(&index) = self.known.get(&position.key()) {
+            return Some(index);
         }
         let trace = trace_families(position, &self.builder.families);
-        let leaf = self.entered(&trace)?;
+        let leaf = self.push_leaf_entries(&trace)?;
         self.leaves.push(leaf);
-        let place = self.leaves.len() as u32 - 1;
-        self.known.insert(position.key(), place);
-        Some(place)
+        let index = self.leaves.len() as u32 - 1;
+        self.known.insert(position.key(), index);
+        Some(index)
     }
 
-    /// From now on positions are entered by what they have more, or less, than this one.
-    fn start_from(&mut self, root: &Trace) {
+    /// Leaves are stored as the difference from this position.
+    fn set_root(&mut self, root: &Trace) {
         self.root_base = self.count(root);
         std::mem::swap(&mut self.root, &mut self.scratch);
     }
 
-    /// Counts columns into the scratch; answers what the fixed weights add.
+    /// Adds the counts by column to the scratch buffer; returns the contribution of fixed weights.
     fn count(&mut self, trace: &Trace) -> Packed {
         let mut base = Packed::ZERO;
         for &(term, count) in &trace.counts {
-            let (column, fixed) = self.builder.genome.place_of(term);
+            let (column, fixed) = self.builder.genome.column_of(term);
             base += fixed * count;
             if let Some(column) = column {
                 self.scratch[usize::from(column)] += count;
@@ -400,7 +405,7 @@ impl<'a> Growth<'a> {
         base
     }
 
-    fn entered(&mut self, trace: &Trace) -> Option<Leaf> {
+    fn push_leaf_entries(&mut self, trace: &Trace) -> Option<Leaf> {
         let start = u32::try_from(self.entries.len()).ok()?;
         let mut base = self.count(trace);
         base += self.root_base * -1;
@@ -419,7 +424,7 @@ impl<'a> Growth<'a> {
         let mut complexity_base = 0;
         let mut complexity_entries = 0;
         for &(term, count) in &trace.complexity {
-            let (column, fixed) = self.builder.genome.place_of(term);
+            let (column, fixed) = self.builder.genome.column_of(term);
             complexity_base += fixed.endgame() * count;
             if let Some(column) = column {
                 complexity_entries += 1;
