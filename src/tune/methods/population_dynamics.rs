@@ -1,8 +1,8 @@
 //! Population dynamics, after Kendall and Whitwell (2001): pairs play two games, a mutated clone of
 //! the winner replaces the loser, and mutation scales with the spread of the population.
 
-use rand::rngs::ChaCha8Rng;
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::loser_replacement::{
