@@ -1,4 +1,5 @@
-# As OpenBench wants it: make EXE=name builds the engine under that name.
+# As OpenBench wants it: make EXE=name builds the engine under that name. The feature openbench
+# lists the search constants as UCI options.
 EXE ?= finch
 
 ifeq ($(OS),Windows_NT)
@@ -12,7 +13,7 @@ endif
 .PHONY: all test clean
 
 all:
-	cargo build --release
+	cargo build --release --features openbench
 	cp $(BUILT) $(NAME)
 
 test:

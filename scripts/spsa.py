@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Moves the constants of the search by simultaneous perturbation (SPSA).
 
-    cargo build --release --features tunable
+    cargo build --release
     scripts/spsa.py target/release/finch --minutes 30 --out constants.json
 
 Every pair of games is played between two engines whose constants lie a step away from the best
@@ -13,6 +13,7 @@ by side and end when they end, the same seed does not give the same numbers twic
 
 import argparse
 import json
+import os
 import random
 import re
 import subprocess
@@ -153,7 +154,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("engine", help="a Finch built with --features tunable")
+    parser.add_argument("engine", help="the Finch to tune")
     parser.add_argument("--nodes", type=int, default=10_000, help="a move")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--pairs", type=int, default=2400, help="expected in that time")
@@ -165,6 +166,8 @@ def main():
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
+    # Without it the engine does not list its constants, and python-chess refuses to set them.
+    os.environ["FINCH_LIST_PARAMS"] = "1"
     constants = read_constants(arguments)
     climb = Climb(constants, arguments)
     until = time.monotonic() + 60 * arguments.minutes

@@ -49,7 +49,7 @@ pub fn run_to_depth(
     weights: &Arc<Weights>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Benchmark, EngineError> {
-    let settings = EngineSettings::neutral(weights.clone(), HASH_MIB);
+    let settings = EngineSettings::neutral(weights.clone(), HASH_MIB)?;
     let mut engine = Engine::new(settings)?;
     let mut nodes = 0;
     let started = Instant::now();

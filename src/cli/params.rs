@@ -3,14 +3,16 @@
 use clap::Args;
 
 use super::output;
-use crate::search::params::ALL;
+use crate::search::SearchParams;
 
 #[derive(Args)]
 pub struct Arguments {}
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
-        let lines = ALL.iter().map(|param| param.openbench() + "\n");
+        let lines = SearchParams::LIST
+            .iter()
+            .map(|info| info.openbench() + "\n");
         Ok(output::print(&lines.collect::<String>())?)
     }
 }

@@ -265,7 +265,7 @@ fn is_drawn(game: &Game) -> bool {
 
 /// The engine that plays Finch's own games.
 pub fn engine(weights: &Arc<Weights>) -> Result<Engine, EngineError> {
-    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB))
+    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB)?)
 }
 
 fn choose(game: &Game, depth: u32, engine: &mut Engine) -> Option<(Move, i32)> {

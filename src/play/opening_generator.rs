@@ -120,9 +120,9 @@ struct Worker {
 
 impl Worker {
     fn new(weights: Arc<Weights>) -> Worker {
-        let settings = EngineSettings::neutral(weights, HASH_MIB);
+        let settings = EngineSettings::neutral(weights, HASH_MIB).ok();
         Worker {
-            engine: Engine::new(settings).ok(),
+            engine: settings.and_then(|settings| Engine::new(settings).ok()),
         }
     }
 

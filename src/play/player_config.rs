@@ -88,10 +88,7 @@ impl PlayerConfig {
                 let hash = hash.unwrap_or_else(|| limits.hash());
                 let created: Result<Box<dyn Player>, EngineError> = match limits.plain {
                     Some(breadth) => boxed(PlainSearch::new(weights.clone(), breadth)),
-                    None => boxed(EnginePlayer::new(EngineSettings {
-                        hash_mib: hash,
-                        ..EngineSettings::new(weights.clone())
-                    })),
+                    None => boxed(engine_player(weights, hash)),
                 };
                 created.unwrap_or_else(|error| Box::new(FailedPlayer(error)))
             }
@@ -149,6 +146,13 @@ pub fn distinguish(players: &mut [PlayerConfig]) {
             number += 1;
         }
     }
+}
+
+fn engine_player(weights: &Arc<Weights>, hash_mib: usize) -> Result<EnginePlayer, EngineError> {
+    EnginePlayer::new(EngineSettings {
+        hash_mib,
+        ..EngineSettings::new(weights.clone())?
+    })
 }
 
 fn boxed<P: Player + 'static>(

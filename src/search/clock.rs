@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use shakmaty::Color;
 
 use super::limits::Limits;
-use super::params;
+use super::params::SearchParams;
 
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -39,6 +39,7 @@ impl Clock {
         move_number: u32,
         overhead: Duration,
         started: Instant,
+        params: &SearchParams,
     ) -> Clock {
         if let Some(move_time) = limits.move_time {
             let budget = move_time.saturating_sub(overhead).max(SMALLEST);
@@ -60,7 +61,7 @@ impl Clock {
             increment: *limits.increment.get(mover),
             moves_to_go: limits.moves_to_go,
         };
-        let (soft, hard) = plan(&control, move_number, overhead);
+        let (soft, hard) = plan(&control, move_number, overhead, params);
         Clock {
             started,
             soft: Some(soft),
@@ -96,10 +97,15 @@ struct TimeLeft {
 }
 
 /// The soft and the hard limit.
-fn plan(left: &TimeLeft, move_number: u32, overhead: Duration) -> (Duration, Duration) {
+fn plan(
+    left: &TimeLeft,
+    move_number: u32,
+    overhead: Duration,
+    params: &SearchParams,
+) -> (Duration, Duration) {
     let usable = left.remaining.saturating_sub(overhead).max(SMALLEST);
     let per_mille = |duration: Duration, share: i32| duration.mul_f64(f64::from(share) / 1000.0);
-    let increment = per_mille(left.increment, params::time_increment_share());
+    let increment = per_mille(left.increment, params.time_increment_share);
 
     let (soft, hard) = match left.moves_to_go {
         Some(moves) if moves > 0 => {
@@ -114,10 +120,10 @@ fn plan(left: &TimeLeft, move_number: u32, overhead: Duration) -> (Duration, Dur
         _ => {
             // What is never planned with, for machines stall. Once it is touched, part of each
             // increment goes to fill it up again.
-            let reserve = Duration::from_millis(params::time_reserve() as u64);
+            let reserve = Duration::from_millis(params.time_reserve as u64);
             let free = usable - reserve.min(usable * 5 / 6);
             let filled = (usable.as_secs_f64() / reserve.as_secs_f64()).min(1.0);
-            let soft = per_mille(free, share(move_number)) + increment.mul_f64(filled);
+            let soft = per_mille(free, share(move_number, params)) + increment.mul_f64(filled);
             let hard = if filled < 1.0 {
                 // No doubt is worth a lost game: whatever happens, the clock gains.
                 soft.max(increment)
@@ -129,7 +135,7 @@ fn plan(left: &TimeLeft, move_number: u32, overhead: Duration) -> (Duration, Dur
     };
     let most = match left.moves_to_go {
         Some(1) => usable.mul_f64(0.9),
-        _ => per_mille(usable, params::time_hard_share()),
+        _ => per_mille(usable, params.time_hard_share),
     };
     let hard = hard.min(most).max(SMALLEST);
     (soft.min(hard), hard)
@@ -137,9 +143,9 @@ fn plan(left: &TimeLeft, move_number: u32, overhead: Duration) -> (Duration, Dur
 
 /// Of the free clock, in per mille. A share that stayed the same would spend most of the clock on
 /// the opening.
-fn share(move_number: u32) -> i32 {
-    let growth = params::time_share_growth() * move_number.min(1_000) as i32 / 10;
-    (params::time_share() + growth).min(params::time_share_limit())
+fn share(move_number: u32, params: &SearchParams) -> i32 {
+    let growth = params.time_share_growth * move_number.min(1_000) as i32 / 10;
+    (params.time_share + growth).min(params.time_share_limit)
 }
 
 /// Factor on the soft limit: below one when the choice is clear, above when it is not.
@@ -163,7 +169,7 @@ mod tests {
             increment: Duration::from_millis(increment),
             moves_to_go,
         };
-        plan(&left, 60, OVERHEAD)
+        plan(&left, 60, OVERHEAD, &SearchParams::default())
     }
 
     #[test]
@@ -175,7 +181,7 @@ mod tests {
                 increment: Duration::from_millis(30),
                 moves_to_go: None,
             };
-            let (soft, _) = plan(&left, move_number, OVERHEAD);
+            let (soft, _) = plan(&left, move_number, OVERHEAD, &SearchParams::default());
             taken.push(soft);
             remaining = remaining + 30 - soft.as_millis() as u64;
         }
@@ -254,7 +260,8 @@ mod tests {
     #[test]
     fn movetime_is_kept_but_for_the_overhead() {
         let limits = Limits::move_time(Duration::from_millis(100));
-        let clock = Clock::new(&limits, Color::White, 1, OVERHEAD, Instant::now());
+        let params = SearchParams::default();
+        let clock = Clock::new(&limits, Color::White, 1, OVERHEAD, Instant::now(), &params);
         assert_eq!(clock.hard, Some(Duration::from_millis(90)));
         assert_eq!(clock.soft, None);
     }

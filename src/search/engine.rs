@@ -21,6 +21,7 @@ use shakmaty::Move;
 use thiserror::Error;
 
 use super::limits::Limits;
+use super::params::{ParamError, SearchParams};
 use super::score::MATE_IN_MAX;
 use super::table::OutOfMemory;
 use super::threads::{Control, Worker};
@@ -43,6 +44,7 @@ pub struct EngineSettings {
     /// Scores are for people to read: no contempt.
     pub analyse_mode: bool,
     pub weights: Arc<Weights>,
+    pub params: SearchParams,
 }
 
 impl EngineSettings {
@@ -51,8 +53,13 @@ impl EngineSettings {
     pub const DEFAULT_MOVE_OVERHEAD: Duration = Duration::from_millis(20);
     pub const DEFAULT_CONTEMPT: Centipawns = Centipawns(16);
 
-    /// UCI's defaults with these weights.
-    pub fn new(weights: Arc<Weights>) -> EngineSettings {
+    /// UCI's defaults with these weights and their search constants.
+    pub fn new(weights: Arc<Weights>) -> Result<EngineSettings, ParamError> {
+        let params = SearchParams::from_table(&weights.search)?;
+        Ok(EngineSettings::with_params(weights, params))
+    }
+
+    fn with_params(weights: Arc<Weights>, params: SearchParams) -> EngineSettings {
         EngineSettings {
             hash_mib: EngineSettings::DEFAULT_HASH_MIB,
             threads: 1,
@@ -61,23 +68,34 @@ impl EngineSettings {
             contempt: EngineSettings::DEFAULT_CONTEMPT,
             analyse_mode: false,
             weights,
+            params,
         }
     }
 
+    /// Plays with other weights and their search constants; unchanged if these are wrong.
+    pub fn set_weights(&mut self, weights: Arc<Weights>) -> Result<(), ParamError> {
+        self.params = SearchParams::from_table(&weights.search)?;
+        self.weights = weights;
+        Ok(())
+    }
+
     /// For measurements and training data: no contempt, no overhead, one thread.
-    pub fn neutral(weights: Arc<Weights>, hash_mib: usize) -> EngineSettings {
-        EngineSettings {
+    pub fn neutral(weights: Arc<Weights>, hash_mib: usize) -> Result<EngineSettings, ParamError> {
+        Ok(EngineSettings {
             hash_mib,
             move_overhead: Duration::ZERO,
             contempt: Centipawns(0),
-            ..EngineSettings::new(weights)
-        }
+            ..EngineSettings::new(weights)?
+        })
     }
 }
 
 impl Default for EngineSettings {
     fn default() -> EngineSettings {
-        EngineSettings::new(Arc::new(Weights::default()))
+        let weights = Arc::new(Weights::default());
+        // A test holds that the built-in weights have no wrong constants.
+        let params = SearchParams::from_table(&weights.search).unwrap_or_default();
+        EngineSettings::with_params(weights, params)
     }
 }
 
@@ -106,11 +124,13 @@ impl SearchRequest {
     }
 }
 
-/// A setting could not be applied; the others were.
+/// A setting that the engine cannot have.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum EngineError {
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    #[error(transparent)]
+    Param(#[from] ParamError),
     #[error("{error}; Hash stays at {hash_mib} MiB")]
     Hash { error: OutOfMemory, hash_mib: usize },
     #[error("cannot start {wanted} threads; Threads is {started}")]
@@ -431,4 +451,38 @@ fn choose(
         observer.info(info);
     }
     best.result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_weights_have_valid_search_constants() {
+        assert!(EngineSettings::new(Arc::new(Weights::default())).is_ok());
+    }
+
+    #[test]
+    fn engines_of_one_process_may_differ_in_their_search_constants() {
+        let weights = Arc::new(Weights::default());
+        let mut changed = Weights::clone(&weights);
+        changed.search.insert("reduction_base".to_owned(), 400);
+        let nodes = |weights: Arc<Weights>| {
+            let settings = EngineSettings::neutral(weights, 1).unwrap();
+            let mut engine = Engine::new(settings).unwrap();
+            let request = SearchRequest::new(Game::default(), Limits::depth(7));
+            engine.search(request).nodes
+        };
+        let before = nodes(weights.clone());
+        assert_ne!(nodes(Arc::new(changed)), before);
+        assert_eq!(nodes(weights), before);
+    }
+
+    #[test]
+    fn wrong_search_constants_of_weights_are_refused() {
+        let mut weights = Weights::default();
+        weights.search.insert("reduction_bass".to_owned(), 400);
+        let error = EngineSettings::new(Arc::new(weights)).err().unwrap();
+        assert!(error.to_string().contains("reduction_base"), "{error}");
+    }
 }

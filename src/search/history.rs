@@ -9,7 +9,7 @@
 use bytemuck::Zeroable;
 use shakmaty::{Bitboard, Color, Move, Role};
 
-use super::params;
+use super::params::SearchParams;
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
 
@@ -146,7 +146,7 @@ impl History {
     }
 
     /// How far, in evaluation units, the static score of such positions has been too low.
-    pub fn correction(&self, position: &Position, context: &Context) -> i32 {
+    pub fn correction(&self, params: &SearchParams, position: &Position, context: &Context) -> i32 {
         let us = position.turn() as usize;
         let [pawns, white, black] = correction_slots(position);
         let pieces = i32::from(self.piece_correction[0][us][white])
@@ -154,9 +154,9 @@ impl History {
         let line = i32::from(
             self.continuation_correction[context.answered[1].index()][context.answered[0].index()],
         );
-        (i32::from(self.pawn_correction[us][pawns]) * params::correction_pawns()
-            + pieces * params::correction_pieces()
-            + line * params::correction_continuation())
+        (i32::from(self.pawn_correction[us][pawns]) * params.correction_pawns
+            + pieces * params.correction_pieces
+            + line * params.correction_continuation)
             / 1024
     }
 
@@ -209,14 +209,14 @@ fn nudge_within(slot: &mut i16, bonus: i32, limit: i32) {
     *slot = (value + bonus - value * bonus.abs() / limit) as i16;
 }
 
-pub fn bonus(depth: i32) -> i32 {
-    (params::history_bonus_slope() * depth - params::history_bonus_offset())
-        .clamp(0, params::history_bonus_limit())
+pub fn bonus(params: &SearchParams, depth: i32) -> i32 {
+    (params.history_bonus_slope * depth - params.history_bonus_offset)
+        .clamp(0, params.history_bonus_limit)
 }
 
-pub fn malus(depth: i32) -> i32 {
-    -(params::history_malus_slope() * depth - params::history_malus_offset())
-        .clamp(0, params::history_malus_limit())
+pub fn malus(params: &SearchParams, depth: i32) -> i32 {
+    -(params.history_malus_slope * depth - params.history_malus_offset)
+        .clamp(0, params.history_malus_limit)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use shakmaty::Move;
 use super::clock::Confidence;
 use super::negamax::Root;
 use super::score::{INFINITE, MATE, MAX_PLY, is_mate};
-use super::{Bound, RootMove, Search, SearchInfo, SearchRequest, SearchResult, params};
+use super::{Bound, RootMove, Search, SearchInfo, SearchRequest, SearchResult};
 use crate::position::movegen;
 
 /// Lines of unfinished iterations and the move being looked at are only worth a person's
@@ -127,7 +127,7 @@ impl Search<'_> {
     /// time the score falls outside.
     fn aspirate(&mut self) {
         let expected = self.root_moves[self.pv_index].previous;
-        let mut width = params::aspiration_width();
+        let mut width = self.params.aspiration_width;
         let (mut alpha, mut beta) = if self.root_depth >= 4 && !is_mate(expected) {
             (expected - width, expected + width)
         } else {

@@ -7,7 +7,7 @@ use super::negamax::Node;
 use super::ordering::is_tactical;
 use super::score::is_mate;
 use super::table::{Bound, Entry};
-use super::{Search, history, params};
+use super::{Search, history};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
 
@@ -42,9 +42,9 @@ impl Search<'_> {
         }
         let previous = self.ply(ply - 1);
         if let (Some((m, context)), Some(before)) = (previous.quiet, previous.static_eval) {
-            let limit = params::eval_history_limit();
+            let limit = self.params.eval_history_limit;
             let gain = self.data.yardstick.tempo - before - static_eval;
-            let gain = gain * params::eval_history_slope();
+            let gain = gain * self.params.eval_history_slope;
             let bonus = gain.clamp(-limit, limit);
             self.data
                 .history
@@ -100,7 +100,7 @@ impl Search<'_> {
     /// Nothing works here: the quiet move that led here deserves the credit.
     fn reward_previous_move(&mut self, position: &Position, node: &Node) {
         if let Some((m, context)) = self.ply(node.ply - 1).quiet {
-            let bonus = history::bonus(node.depth) / 2;
+            let bonus = history::bonus(&self.params, node.depth) / 2;
             self.data
                 .history
                 .update_quiet(!position.turn(), m, &context, bonus);
@@ -110,7 +110,10 @@ impl Search<'_> {
     /// The refuting move gains, the moves tried before it lose.
     fn reward(&mut self, position: &Position, node: &Node, best: Move, tried: &Tried) {
         let us = position.turn();
-        let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
+        let (bonus, malus) = (
+            history::bonus(&self.params, node.depth),
+            history::malus(&self.params, node.depth),
+        );
         let learned = &mut self.data.history;
         if is_tactical(best) {
             learned.update_capture(us, best, bonus);

@@ -26,7 +26,7 @@ mod limits;
 mod negamax;
 mod ordering;
 mod pages;
-pub mod params;
+mod params;
 pub mod plain;
 mod pruning;
 mod quiescence;
@@ -50,6 +50,8 @@ use engine::Job;
 pub use engine::{Engine, EngineError, EngineSettings, SearchRequest};
 use history::{Context, History, Played};
 pub use limits::Limits;
+pub use params::{ParamError, SearchParams};
+use reduction::LmrTable;
 use score::MAX_PLY;
 pub use table::Bound;
 use table::Table;
@@ -104,6 +106,7 @@ struct ThreadData {
     history: Box<History>,
     evaluator: Evaluator,
     yardstick: Yardstick,
+    lmr: LmrTable,
     weights: Arc<Weights>,
 }
 
@@ -115,6 +118,7 @@ impl ThreadData {
             history: History::new(),
             evaluator: Evaluator::new(weights.clone()),
             yardstick: Yardstick::new(&weights),
+            lmr: LmrTable::new(&settings.params),
             weights,
         }
     }
@@ -128,6 +132,9 @@ impl ThreadData {
     fn adopt(&mut self, settings: &EngineSettings) {
         if !Arc::ptr_eq(&self.weights, &settings.weights) {
             *self = ThreadData::new(settings);
+        }
+        if !self.lmr.is_made_from(&settings.params) {
+            self.lmr = LmrTable::new(&settings.params);
         }
     }
 }
@@ -174,6 +181,7 @@ struct Search<'a> {
     control: &'a Control,
     observer: &'a dyn SearchObserver,
     data: &'a mut ThreadData,
+    params: SearchParams,
     /// In internal units.
     contempt: i32,
     clock: Clock,
@@ -224,6 +232,7 @@ impl<'a> Search<'a> {
                 position.move_number(),
                 settings.move_overhead,
                 request.started,
+                &settings.params,
             ),
             keys: request.game.key_history().to_vec(),
             stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
@@ -234,6 +243,7 @@ impl<'a> Search<'a> {
             control: &job.control,
             observer,
             data,
+            params: settings.params.clone(),
             contempt: job.contempt(),
             id,
             pv_index: 0,

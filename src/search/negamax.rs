@@ -11,7 +11,7 @@ use super::ordering::{Picker, Stage, is_tactical};
 use super::reduction::{Circumstances, ONE_PLY};
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, MAX_EVAL, is_mate, mate_in, mated_in};
 use super::table::{Bound, Entry};
-use super::{Search, params, pruning, reduction};
+use super::{Search, pruning, reduction};
 use crate::position::movegen::PackedMove;
 use crate::position::{Position, see_at_least};
 
@@ -146,7 +146,7 @@ impl Search<'_> {
         // 7. Internal iterative reduction: without a table move, learn one more cheaply. Where
         // one is left out on purpose there is nothing to learn.
         let unknown = node.table_move.is_none() && !excluded.is_some();
-        if (N::PV || cut_node) && node.depth >= params::iir_depth() && unknown {
+        if (N::PV || cut_node) && node.depth >= self.params.iir_depth && unknown {
             node.depth -= 1;
         }
         // 8. The moves.
@@ -247,7 +247,10 @@ impl Search<'_> {
     /// The evaluation mended by what the search learned, fading as the fifty moves run out.
     pub(super) fn corrected(&self, position: &Position, raw: i32, context: &Context) -> i32 {
         let faded = raw * (220 - position.halfmoves().min(100) as i32) / 220;
-        let correction = self.data.history.correction(position, context);
+        let correction = self
+            .data
+            .history
+            .correction(&self.params, position, context);
         (faded + correction).clamp(-MAX_EVAL, MAX_EVAL)
     }
 
@@ -366,7 +369,8 @@ impl Search<'_> {
                     }
                     node.alpha = score;
                     // What is better still would have to be better than a good move.
-                    if pruning::less_after_improvement(node.depth) && !is_mate(score) {
+                    if pruning::less_after_improvement(&self.params, node.depth) && !is_mate(score)
+                    {
                         node.depth -= 1;
                     }
                 }
@@ -429,7 +433,7 @@ impl Search<'_> {
         } = candidate;
         if is_tactical(m) || candidate.checks {
             let loses = stage > Stage::GoodCaptures
-                && pruning::capture_exchange_limit(depth)
+                && pruning::capture_exchange_limit(&self.params, depth)
                     .is_some_and(|limit| !see_at_least(position, m, limit));
             return if loses {
                 Verdict::Skip
@@ -437,17 +441,21 @@ impl Search<'_> {
                 Verdict::Search
             };
         }
-        if number > pruning::late_move_limit(depth, improving) {
+        if number > pruning::late_move_limit(&self.params, depth, improving) {
             return Verdict::SkipAllQuiets;
         }
-        let reduction =
-            reduction::base(depth, number) - history / params::reduction_history_divisor();
+        let reduction = self.data.lmr.reduction(depth, number)
+            - history / self.params.reduction_history_divisor;
         let reduced = (depth - reduction / ONE_PLY).max(0);
-        if !in_check && pruning::futility(reduced, static_eval, alpha) {
+        if !in_check && pruning::futility(&self.params, reduced, static_eval, alpha) {
             return Verdict::SkipAllQuiets;
         }
-        if pruning::bad_history(reduced, depth, history)
-            || !see_at_least(position, m, pruning::quiet_exchange_limit(reduced))
+        if pruning::bad_history(&self.params, reduced, depth, history)
+            || !see_at_least(
+                position,
+                m,
+                pruning::quiet_exchange_limit(&self.params, reduced),
+            )
         {
             return Verdict::Skip;
         }
@@ -468,7 +476,7 @@ impl Search<'_> {
             return Extension::By(0);
         };
         let applies = !N::ROOT
-            && depth >= params::singular_depth()
+            && depth >= self.params.singular_depth
             && node.table_move == Some(m)
             && !self.ply(ply).excluded.is_some()
             && entry.depth >= depth - 3
@@ -478,7 +486,7 @@ impl Search<'_> {
         if !applies {
             return Extension::By(0);
         }
-        let target = entry.score - depth * params::singular_margin() / 16;
+        let target = entry.score - depth * self.params.singular_margin / 16;
         self.ply_mut(ply).excluded = PackedMove::new(m);
         let others =
             self.negamax::<NonPv>(position, ply, target - 1, target, (depth - 1) / 2, cut_node);
@@ -487,8 +495,8 @@ impl Search<'_> {
             return Extension::By(0);
         }
         if others < target {
-            let far_worse = !N::PV && others < target - params::singular_double_margin();
-            let allowed = self.ply(ply).double_extensions < params::singular_double_limit();
+            let far_worse = !N::PV && others < target - self.params.singular_double_margin;
+            let allowed = self.ply(ply).double_extensions < self.params.singular_double_limit;
             Extension::By(if far_worse && allowed { 2 } else { 1 })
         } else if target >= beta {
             Extension::Multicut(target)
@@ -565,14 +573,14 @@ impl Search<'_> {
             child_cutoffs: self.ply(node.ply + 1).cutoffs,
             history: candidate.history,
         };
-        let base = reduction::base(node.depth, candidate.number);
-        reduction::adjusted(base, &circumstances)
+        let base = self.data.lmr.reduction(node.depth, candidate.number);
+        reduction::adjusted(&self.params, base, &circumstances)
     }
 
     /// Much better than expected: one deeper. Barely better: one shallower.
     fn depth_after_surprise(&self, score: i32, alpha: i32, depth: i32, reduced: i32) -> i32 {
-        let deeper = score > alpha + params::deeper_margin() + 2 * (depth - reduced);
-        let shallower = score < alpha + params::shallower_margin();
+        let deeper = score > alpha + self.params.deeper_margin + 2 * (depth - reduced);
+        let shallower = score < alpha + self.params.shallower_margin;
         depth + i32::from(deeper) - i32::from(shallower)
     }
 

@@ -1,50 +1,76 @@
-//! Every constant of the search, one line each: name, value, range, step.
+//! Every constant of the search, one line each: name, default, range, step.
 //!
-//! In an ordinary build each is a constant function. With the feature `tunable` each becomes an
-//! atomic that `setoption` changes, so that a tuner such as OpenBench's SPSA can move it;
-//! `finch params` prints them in OpenBench's input format.
+//! [`SearchParams`] holds their values. Each engine has its own, so two players in one process may
+//! differ: a `[search]` table in a weights file changes them, and `setoption` reaches them by
+//! name. `finch params` prints them in OpenBench's input format.
 
-pub struct Param {
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+/// What is known of a constant besides its value.
+#[derive(Debug)]
+pub struct ParamInfo {
     pub name: &'static str,
     pub default: i32,
     pub min: i32,
     pub max: i32,
+    /// By how much a tuner changes it at first.
     pub step: i32,
-    #[cfg(feature = "tunable")]
-    pub value: &'static std::sync::atomic::AtomicI32,
+}
+
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ParamError {
+    #[error("no search constant is called '{name}'; did you mean {suggestion}?")]
+    Unknown {
+        name: String,
+        suggestion: &'static str,
+    },
+    #[error("search constant {name} must be from {min} to {max}, not {value}")]
+    OutOfRange {
+        name: &'static str,
+        min: i32,
+        max: i32,
+        value: i32,
+    },
 }
 
 macro_rules! params {
     ($($(#[$doc:meta])* $name:ident = $value:literal, $min:literal..=$max:literal, $step:literal;)*) => {
-        $(
-            #[cfg(not(feature = "tunable"))]
-            $(#[$doc])*
-            #[inline(always)]
-            pub const fn $name() -> i32 { $value }
-
-            #[cfg(feature = "tunable")]
-            $(#[$doc])*
-            #[inline(always)]
-            pub fn $name() -> i32 { tunable::$name.load(std::sync::atomic::Ordering::Relaxed) }
-        )*
-
-        #[cfg(feature = "tunable")]
-        #[allow(non_upper_case_globals)]
-        mod tunable {
-            use std::sync::atomic::AtomicI32;
-            $(pub static $name: AtomicI32 = AtomicI32::new($value);)*
+        /// The values of all search constants.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct SearchParams {
+            $($(#[$doc])* pub $name: i32,)*
         }
 
-        /// All of them, in the order of the list.
-        pub static ALL: &[Param] = &[$(Param {
-            name: stringify!($name),
-            default: $value,
-            min: $min,
-            max: $max,
-            step: $step,
-            #[cfg(feature = "tunable")]
-            value: &tunable::$name,
-        }),*];
+        impl Default for SearchParams {
+            fn default() -> SearchParams {
+                SearchParams { $($name: $value),* }
+            }
+        }
+
+        impl SearchParams {
+            /// All constants, in the order of the list.
+            pub const LIST: &[ParamInfo] = &[$(ParamInfo {
+                name: stringify!($name),
+                default: $value,
+                min: $min,
+                max: $max,
+                step: $step,
+            }),*];
+
+            /// The values, in the order of the list.
+            fn values(&self) -> [i32; SearchParams::LIST.len()] {
+                [$(self.$name),*]
+            }
+
+            fn value_mut(&mut self, name: &str) -> Option<&mut i32> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)*
+                    _ => None,
+                }
+            }
+        }
     };
 }
 
@@ -55,7 +81,7 @@ params! {
     reverse_futility_margin = 57, 30..=180, 8;
     reverse_futility_improving = 23, 20..=140, 8;
     reverse_futility_depth = 9, 4..=14, 1;
-    /// Static score this far below alpha: quiescence decides.
+    /// Static score this far below alpha: qsearch decides.
     razoring_base = 337, 80..=450, 25;
     razoring_margin = 251, 80..=450, 25;
     razoring_depth = 4, 2..=8, 1;
@@ -118,7 +144,7 @@ params! {
     correction_pawns = 54, 20..=140, 8;
     correction_pieces = 99, 20..=140, 8;
     correction_continuation = 80, 0..=140, 8;
-    /// Quiescence: a capture must be able to raise the score to alpha with this to spare.
+    /// Qsearch: a capture must be able to raise the score to alpha with this to spare.
     quiescence_margin = 191, 20..=300, 15;
     /// Time: the share of the remaining time planned for a move, in per mille: of the first, by how
     /// much more with every ten moves, and of the last. So a game's first thirty moves get about
@@ -132,32 +158,104 @@ params! {
     time_reserve = 180, 1..=500, 25;
 }
 
-#[cfg(feature = "tunable")]
-pub fn find(name: &str) -> Option<&'static Param> {
-    ALL.iter()
-        .find(|param| param.name.eq_ignore_ascii_case(name))
+impl SearchParams {
+    /// The defaults with the changes of a table, such as `[search]` in a weights file.
+    pub fn from_table(table: &BTreeMap<String, i32>) -> Result<SearchParams, ParamError> {
+        let mut params = SearchParams::default();
+        for (name, value) in table {
+            params.set(name, *value)?;
+        }
+        Ok(params)
+    }
+
+    /// The constants that differ from their defaults.
+    pub fn to_table(&self) -> BTreeMap<String, i32> {
+        let changed = |(info, value): (&ParamInfo, i32)| {
+            (value != info.default).then(|| (info.name.to_owned(), value))
+        };
+        let pairs = SearchParams::LIST.iter().zip(self.values());
+        pairs.filter_map(changed).collect()
+    }
+
+    pub fn get(&self, name: &str) -> Option<i32> {
+        let at = SearchParams::LIST
+            .iter()
+            .position(|info| info.name == name)?;
+        Some(self.values()[at])
+    }
+
+    /// Sets the constant of this name, in any case.
+    pub fn set(&mut self, name: &str, value: i32) -> Result<(), ParamError> {
+        let info = SearchParams::info(name).ok_or_else(|| ParamError::Unknown {
+            name: name.to_owned(),
+            suggestion: most_similar(name),
+        })?;
+        let &ParamInfo { name, min, max, .. } = info;
+        if !(min..=max).contains(&value) {
+            return Err(ParamError::OutOfRange {
+                name,
+                min,
+                max,
+                value,
+            });
+        }
+        if let Some(slot) = self.value_mut(name) {
+            *slot = value;
+        }
+        Ok(())
+    }
+
+    /// The constant of this name, in any case.
+    pub fn info(name: &str) -> Option<&'static ParamInfo> {
+        SearchParams::LIST
+            .iter()
+            .find(|info| info.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether `uci` lists the constants as options. GUIs should not show them to people, but
+    /// tuners need them: builds for OpenBench list them, and so does any other when the
+    /// environment variable `FINCH_LIST_PARAMS` is set.
+    pub fn are_listed() -> bool {
+        cfg!(feature = "openbench") || std::env::var_os("FINCH_LIST_PARAMS").is_some()
+    }
 }
 
-impl Param {
-    #[cfg(feature = "tunable")]
-    pub fn set(&self, value: i32) {
-        let value = value.clamp(self.min, self.max);
-        self.value
-            .store(value, std::sync::atomic::Ordering::Relaxed);
+impl ParamInfo {
+    /// The line that `uci` prints.
+    pub fn uci_option(&self) -> String {
+        let ParamInfo {
+            name,
+            default,
+            min,
+            max,
+            ..
+        } = self;
+        format!("option name {name} type spin default {default} min {min} max {max}")
     }
 
     /// The line OpenBench's SPSA form wants.
     pub fn openbench(&self) -> String {
-        let Param {
+        let ParamInfo {
             name,
             default,
             min,
             max,
             step,
-            ..
         } = self;
         format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, 0.002")
     }
+}
+
+/// The constant whose name shares the most pairs of letters with `name`.
+fn most_similar(name: &str) -> &'static str {
+    let name = name.to_ascii_lowercase();
+    let shared = |info: &&ParamInfo| {
+        let pairs = name.as_bytes().windows(2);
+        let common = pairs.filter(|pair| info.name.as_bytes().windows(2).any(|own| own == *pair));
+        2 * common.count() as isize - info.name.len() as isize
+    };
+    let best = SearchParams::LIST.iter().max_by_key(shared);
+    best.map_or("", |info| info.name)
 }
 
 #[cfg(test)]
@@ -166,13 +264,35 @@ mod tests {
 
     #[test]
     fn every_default_lies_in_its_range() {
-        for param in ALL {
-            assert!(
-                (param.min..=param.max).contains(&param.default),
-                "{}",
-                param.name
-            );
-            assert!(param.step > 0, "{}", param.name);
+        for info in SearchParams::LIST {
+            let range = info.min..=info.max;
+            assert!(range.contains(&info.default), "{}", info.name);
+            assert!(info.step > 0, "{}", info.name);
         }
+    }
+
+    #[test]
+    fn a_table_changes_what_it_names_and_comes_back() {
+        let table = BTreeMap::from([("iir_depth".to_owned(), 6), ("time_share".to_owned(), 30)]);
+        let params = SearchParams::from_table(&table).unwrap();
+        assert_eq!((params.iir_depth, params.time_share), (6, 30));
+        assert_eq!(params.get("iir_depth"), Some(6));
+        assert_eq!(params.to_table(), table);
+        let default = SearchParams::default();
+        assert_eq!(params.probcut_margin, default.probcut_margin);
+        assert!(default.to_table().is_empty());
+    }
+
+    #[test]
+    fn unknown_names_and_values_out_of_range_are_refused() {
+        let mut params = SearchParams::default();
+        let error = params.set("probcut_margins", 50).unwrap_err().to_string();
+        assert!(error.ends_with("did you mean probcut_margin?"), "{error}");
+        let error = params.set("IIR_Depth", 99).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "search constant iir_depth must be from 2 to 8, not 99"
+        );
+        assert_eq!(params, SearchParams::default());
     }
 }

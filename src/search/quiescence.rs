@@ -5,7 +5,6 @@ use super::Search;
 use super::history::Context;
 use super::negamax::{NodeType, refined};
 use super::ordering::{Picker, Refutations, is_tactical};
-use super::params;
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, mated_in};
 use super::table::{Bound, Entry};
 use crate::position::Position;
@@ -77,7 +76,7 @@ impl Search<'_> {
                     picker.skip_quiets();
                 } else if !in_check && m.is_capture() && m.promotion().is_none() {
                     // Even winning the piece outright may leave the score below alpha.
-                    let gain = self.data.yardstick.capture(m) + params::quiescence_margin();
+                    let gain = self.data.yardstick.capture(m) + self.params.quiescence_margin;
                     if stand_pat + gain <= alpha {
                         best_score = best_score.max(stand_pat + gain);
                         continue;

@@ -6,7 +6,7 @@ use super::negamax::{Node, NonPv};
 use super::ordering::Picker;
 use super::score::{DRAW, is_mate};
 use super::table::Bound;
-use super::{Search, params, pruning};
+use super::{Search, pruning};
 use crate::position::Position;
 
 impl Search<'_> {
@@ -20,13 +20,15 @@ impl Search<'_> {
             improving,
             ..
         } = node;
-        if pruning::razoring(depth, estimate, alpha) {
+        if pruning::razoring(&self.params, depth, estimate, alpha) {
             let score = self.quiescence::<NonPv>(position, node.ply, alpha, alpha + 1);
             if score <= alpha {
                 return Some(score);
             }
         }
-        if !node.table_pv && pruning::reverse_futility(depth, improving, estimate, beta) {
+        if !node.table_pv
+            && pruning::reverse_futility(&self.params, depth, improving, estimate, beta)
+        {
             return Some((estimate + beta) / 2);
         }
         self.try_null_move(position, node)
@@ -51,7 +53,7 @@ impl Search<'_> {
         {
             return None;
         }
-        let reduced = depth - pruning::null_move_reduction(depth, estimate, beta);
+        let reduced = depth - pruning::null_move_reduction(&self.params, depth, estimate, beta);
         let child = position.after_null_move();
         self.table.prefetch(child.key());
         self.descend(position, ply, Played::NOTHING, None, 0);
@@ -63,7 +65,7 @@ impl Search<'_> {
         }
         // A mate by passing proves nothing but that beta holds.
         let score = if is_mate(score) { beta } else { score };
-        if depth < params::null_move_verify_depth() || self.null_move_from > 0 {
+        if depth < self.params.null_move_verify_depth || self.null_move_from > 0 {
             return Some(score);
         }
         self.null_move_from = ply + (3 * reduced / 4).max(1) as usize;
@@ -81,11 +83,11 @@ impl Search<'_> {
             static_eval,
             ..
         } = node;
-        let raised = beta + params::probcut_margin();
+        let raised = beta + self.params.probcut_margin;
         let refuted = node
             .entry
             .is_some_and(|entry| entry.depth >= depth - 3 && entry.score < raised);
-        if depth < params::probcut_depth() || is_mate(beta) || refuted {
+        if depth < self.params.probcut_depth || is_mate(beta) || refuted {
             return None;
         }
         let mut picker = Picker::tactical(position, node.table_move, raised - static_eval);

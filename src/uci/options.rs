@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::session::Session;
 use crate::eval::Centipawns;
-use crate::search::EngineSettings;
+use crate::search::{EngineSettings, SearchParams};
 
 /// What became of setting an option; the error is for people.
 pub type Applied = Result<(), String>;
@@ -258,18 +258,32 @@ impl UciOption {
 
 /// Sets an option, found by its name in any case.
 pub fn set(session: &mut Session, name: &str, value: Option<&str>) -> Result<(), OptionError> {
-    #[cfg(feature = "tunable")]
-    if let Some(param) = crate::search::params::find(name) {
-        if let Some(number) = value.and_then(|text| text.parse().ok()) {
-            param.set(number);
-        }
-        return Ok(());
+    if let Some(info) = SearchParams::info(name) {
+        return set_search_constant(session, info.name, value.unwrap_or_default());
     }
     let option = OPTIONS
         .iter()
         .find(|option| option.name.eq_ignore_ascii_case(name))
         .ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
     option.apply(session, value.unwrap_or_default())
+}
+
+/// The constants of the search are options of every build, though most do not list them.
+fn set_search_constant(
+    session: &mut Session,
+    name: &'static str,
+    value: &str,
+) -> Result<(), OptionError> {
+    let number = value.parse().map_err(|_| OptionError::BadValue {
+        name,
+        expected: "a number".to_owned(),
+        found: value.to_owned(),
+    })?;
+    let mut params = session.engine().params.clone();
+    let changed = params.set(name, number).map_err(|error| error.to_string());
+    changed
+        .and_then(|()| session.configure(|engine| engine.params = params))
+        .map_err(OptionError::Failed)
 }
 
 /// The list of options that `help` prints.

@@ -20,7 +20,7 @@ use super::tuning::Tuning;
 use crate::bench;
 use crate::eval::{self, LoadedWeights, Weights};
 use crate::position::{Game, Position, movegen};
-use crate::search::{Engine, EngineSettings, SearchRequest};
+use crate::search::{Engine, EngineSettings, SearchParams, SearchRequest};
 use crate::tune::preset::Preset;
 
 /// What the options set, apart from the engine's settings.
@@ -77,7 +77,7 @@ impl Session {
     pub fn new(start: LoadedWeights) -> anyhow::Result<Session> {
         Ok(Session {
             output: Arc::default(),
-            engine: Engine::new(EngineSettings::new(start.weights.clone()))?,
+            engine: Engine::new(EngineSettings::new(start.weights.clone())?)?,
             weights: start.weights.clone(),
             start,
             game: Game::default(),
@@ -179,12 +179,10 @@ impl Session {
         for option in OPTIONS {
             self.output.line(option.declaration());
         }
-        #[cfg(feature = "tunable")]
-        for param in crate::search::params::ALL {
-            self.output.line(format_args!(
-                "option name {} type spin default {} min {} max {}",
-                param.name, param.default, param.min, param.max
-            ));
+        if SearchParams::are_listed() {
+            for info in SearchParams::LIST {
+                self.output.line(info.uci_option());
+            }
         }
         self.output.message(&self.start);
         self.output.line("uciok");
@@ -349,7 +347,10 @@ impl Session {
     }
 
     fn play_with(&mut self, weights: Arc<Weights>) -> Applied {
+        let params = SearchParams::from_table(&weights.search);
+        let params = params.map_err(|error| format!("{error}; weights unchanged"))?;
         self.weights = weights;
+        self.configure(|engine| engine.params = params)?;
         self.choose_evaluator()
     }
 
