@@ -9,9 +9,11 @@
 //! - `terms/` is the hand-crafted evaluation: `list.rs` declares all terms, `sink.rs` has the
 //!   sinks and the tapered score, and one file per family reports its terms
 //! - `score.rs` has the units of scores and the win model
-//! - `weights.rs` holds the values, `weights_file.rs` reads and writes them as TOML
+//! - `nnue/` is the network, the other judge
+//! - `evaluator.rs`: [`Evaluator`] is one judge or the other, with its caches
+//! - `weights/` holds what plays: the terms' values, the network, the search constants; and their
+//!   TOML file
 //! - `installed.rs`: the weights file beside the program, which replaces the built-in weights
-//! - `network.rs`: another judge altogether, with weights that nobody can read
 //!
 //! # How to add a term
 //!
@@ -46,7 +48,7 @@
 //!
 //! # A network instead of the terms
 //!
-//! A weights file may name a network (`network.rs`). The network then evaluates all positions
+//! A weights file may name a network (`nnue/`). The network then evaluates all positions
 //! with more than four pieces. The terms evaluate the others, give the search its piece values,
 //! and can be tuned. [`explain`] shows both.
 //!
@@ -54,31 +56,29 @@
 //! and a weights file with a paper's six weights is exactly that paper's evaluation. Endgames are
 //! scaled only if the endgame family has a weight other than zero.
 
+mod evaluator;
 mod installed;
 mod loaded;
-mod network;
+mod nnue;
 mod score;
 mod terms;
 mod weights;
-mod weights_file;
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::position::Position;
-use network::Accumulators;
-use terms::board::Pieces;
-use terms::cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
+use evaluator::judging_network;
 use terms::explain::Explainer;
+use terms::report_all;
 use terms::sink::{Scorer, Tracer};
-use terms::{kpk, material, report, report_all};
 
+pub use evaluator::Evaluator;
 pub use installed::{install, installed_path, installed_weights, playing_weights, uninstall};
 pub use loaded::{LoadedWeights, WeightsOrigin};
-pub use network::{
-    HIDDEN, INPUTS, Network, ODDS_SCALE, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES,
-    output_of,
+pub use nnue::{
+    FEATURES, HIDDEN, KING_BUCKETS, MAX_OUTPUT_WEIGHT, Network, NetworkError, NetworkHeader,
+    NetworkParameters, OUTPUT_BUCKETS, Perspective, QA, QB, output_bucket,
 };
 pub use score::{Centipawns, Score, WinModel};
 pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
@@ -86,105 +86,13 @@ pub use terms::sink::{
     SCORE_LIMIT, ScoreGradient, Taper, Totals, Trace, tapered_score, tapered_score_for_white,
 };
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
-pub use weights::{Packed, Value, Weights, WeightsId};
-pub use weights_file::{Difference, WeightsError, WeightsProblem, differences};
+pub use weights::{
+    Difference, Packed, Value, Weights, WeightsError, WeightsId, WeightsProblem, differences,
+};
 
-/// As many plies from the root have sums of their own.
-const PLIES: usize = 128;
-
-/// An evaluation with its caches: one per search thread.
-pub struct Evaluator {
-    weights: Arc<Weights>,
-    accumulators: Option<Accumulators>,
-    structures: StructureCache,
-    material: MaterialCache,
-    scores: ScoreCache,
-}
-
-impl Evaluator {
-    pub fn new(weights: Arc<Weights>) -> Evaluator {
-        kpk::init();
-        let network = weights.network.as_ref();
-        Evaluator {
-            accumulators: network.map(|network| Accumulators::new(network, PLIES)),
-            weights,
-            structures: StructureCache::new(),
-            material: MaterialCache::new(),
-            scores: ScoreCache::new(),
-        }
-    }
-
-    pub fn weights(&self) -> &Arc<Weights> {
-        &self.weights
-    }
-
-    /// The position's worth in centipawns, seen by the side to move; always within
-    /// [`SCORE_LIMIT`].
-    pub fn evaluate(&mut self, position: &Position) -> i32 {
-        self.evaluate_at(position, 0)
-    }
-
-    /// The same, for a search `ply` plies from its root: its parent was evaluated lately.
-    #[inline]
-    pub fn evaluate_at(&mut self, position: &Position, ply: usize) -> i32 {
-        let Evaluator {
-            weights,
-            accumulators,
-            structures,
-            material,
-            scores,
-        } = self;
-        let compute = || match (accumulators, judging_network(position, weights)) {
-            (Some(accumulators), Some(network)) => accumulators.evaluate(network, position, ply),
-            _ => score(position, weights, structures, material),
-        };
-        *scores.probe(position.key(), compute)
-    }
-
-    /// Forgets what is cached.
-    pub fn clear(&mut self) {
-        self.structures = StructureCache::new();
-        self.material = MaterialCache::new();
-        self.scores = ScoreCache::new();
-    }
-}
-
-/// With so few men left the terms' rules know more than a network: what is drawn, and how to mate.
-const MEN_FOR_RULES: usize = 4;
-
-/// The network, where it judges.
+/// The score of a position, from the board alone; the same that an [`Evaluator`] gives.
 #[inline]
-fn judging_network<'w>(position: &Position, weights: &'w Weights) -> Option<&'w Network> {
-    let network = weights.network.as_ref();
-    network.filter(|_| position.board().occupied().count() > MEN_FOR_RULES)
-}
-
-/// The score, with the help of what is known of its parts.
-#[inline]
-fn score(
-    position: &Position,
-    weights: &Weights,
-    structures: &mut StructureCache,
-    material: &mut MaterialCache,
-) -> i32 {
-    let pieces = Pieces::of(position);
-    let key = position.keys().pawns_and_kings(pieces.king);
-    let structure = structures.probe(key, || Structure::of(&pieces, weights));
-    let compute = || Material::of(&pieces, weights);
-    let material = material.probe(material::key(&pieces), compute);
-
-    let mut scorer = Scorer::new(weights);
-    scorer.sum += structure.sum;
-    scorer.sum += material.sum;
-    scorer.complexity += structure.complexity;
-    let facts = &structure.facts;
-    let frame = report(position, &pieces, facts, material.phase, &mut scorer);
-    scorer.score(&frame)
-}
-
-/// The same score, from the board alone.
-#[inline]
-pub fn evaluate_uncached(position: &Position, weights: &Weights) -> i32 {
+pub fn evaluate_uncached(position: &Position, weights: &Weights) -> Score {
     if let Some(network) = judging_network(position, weights) {
         return network.evaluate(position);
     }

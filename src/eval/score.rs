@@ -5,6 +5,8 @@
 //! - [`WinModel`]: the curve between them. It belongs to whatever evaluates: a network carries its
 //!   own in its file, weights without a network in their TOML, a mentor engine has another.
 
+use serde::{Deserialize, Serialize};
+
 /// A score in internal units, seen by the side to move. A mate is a score too, see
 /// [`crate::search::score`].
 pub type Score = i32;
@@ -15,7 +17,7 @@ pub struct Centipawns(pub i32);
 
 /// The chance of winning as a function of the score:
 /// `1 / (1 + exp((midpoint - score) / slope))`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WinModel {
     /// The internal score at which half of the games are won.
     pub midpoint: f64,
@@ -39,6 +41,49 @@ impl WinModel {
         let sound = |value: f64| (1.0..=100_000.0).contains(&value);
         (sound(midpoint) && sound(slope)).then_some(WinModel { midpoint, slope })
     }
+
+    /// The model under which games turned out as they did most likely (logistic regression by
+    /// Newton's method). Each sample is a score and the points (1, 1/2 or 0) that the side whose
+    /// score it is made in the game. Nothing if the games do not determine a model: too few, or
+    /// no draws and losses where the score is high.
+    pub fn fit(samples: &[(Score, f64)]) -> Option<WinModel> {
+        // In odds: `exp(offset + factor * score)`. Large scores say nothing about the middle of
+        // the curve and would only test its tails.
+        let near = |sample: &&(Score, f64)| sample.0.abs() <= WinModel::LARGEST_FITTED;
+        let both_sides = |&(score, points): &(Score, f64)| {
+            let score = f64::from(score);
+            [(score, points > 0.75), (-score, points < 0.25)]
+        };
+        let observed: Vec<(f64, bool)> = samples.iter().filter(near).flat_map(both_sides).collect();
+        let (mut offset, mut factor) = (-2.0, 0.01);
+        for _ in 0..50 {
+            let mut gradient = [0.0; 2];
+            let mut hessian = [0.0; 3];
+            for &(score, won) in &observed {
+                let chance = 1.0 / (1.0 + (-(offset + factor * score)).clamp(-40.0, 40.0).exp());
+                let error = f64::from(u8::from(won)) - chance;
+                let weight = chance * (1.0 - chance);
+                gradient[0] += error;
+                gradient[1] += error * score;
+                hessian[0] += weight;
+                hessian[1] += weight * score;
+                hessian[2] += weight * score * score;
+            }
+            let determinant = hessian[0] * hessian[2] - hessian[1] * hessian[1];
+            let step = (hessian[2] * gradient[0] - hessian[1] * gradient[1]) / determinant;
+            offset += step;
+            factor += (hessian[0] * gradient[1] - hessian[1] * gradient[0]) / determinant;
+            if !offset.is_finite() || !factor.is_finite() {
+                return None;
+            }
+            if step.abs() < 1e-9 {
+                return WinModel::new(-offset / factor, 1.0 / factor);
+            }
+        }
+        None
+    }
+
+    const LARGEST_FITTED: Score = 1500;
 
     pub fn centipawns(&self, score: Score) -> Centipawns {
         Centipawns((f64::from(score) * 100.0 / self.midpoint).round() as i32)
@@ -85,6 +130,22 @@ mod tests {
         assert_eq!(MODEL.centipawns(180), Centipawns(100));
         assert_eq!(MODEL.score(Centipawns(100)), 180);
         assert_eq!(MODEL.wdl(180)[0], 500);
+    }
+
+    #[test]
+    fn the_fit_finds_the_model_that_made_the_games() {
+        let mut samples = Vec::new();
+        for score in (-600..=600).step_by(20) {
+            let [win, draw, loss] = MODEL.wdl(score);
+            for (count, points) in [(win, 1.0), (draw, 0.5), (loss, 0.0)] {
+                samples.extend(std::iter::repeat_n((score, points), count as usize));
+            }
+        }
+        let fitted = WinModel::fit(&samples).unwrap();
+        assert!((fitted.midpoint - MODEL.midpoint).abs() < 1.0, "{fitted:?}");
+        assert!((fitted.slope - MODEL.slope).abs() < 1.0, "{fitted:?}");
+        assert_eq!(WinModel::fit(&[]), None);
+        assert_eq!(WinModel::fit(&[(100, 1.0)]), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use shakmaty::{Color, File, Rank, Square};
 
 use super::list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 use super::sink::{Sink, Taper, Totals, tapered_score_for_white};
-use crate::eval::network::Network;
+use crate::eval::nnue::Network;
 use crate::eval::weights::{Packed, Weights};
 use crate::position::Position;
 

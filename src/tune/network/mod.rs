@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LabelSet, PackedLabel};
-use crate::eval::{Weights, ZONES};
+use crate::eval::{KING_BUCKETS, NetworkHeader, Weights};
 use crate::files::write_atomically;
 use crate::random::mix;
 use crate::tune::run::RunError;
@@ -203,12 +203,16 @@ impl Course {
             ("course", format!("{settings:?}")),
             ("version", format!("Finch {}", env!("CARGO_PKG_VERSION"))),
         ];
-        let named = |(key, value): (&str, String)| (format!("network_{key}"), value);
-        weights
-            .provenance
-            .retain(|(key, _)| !key.starts_with("network_"));
-        weights.provenance.extend(provenance.map(named));
-        weights.network = Some(self.model.quantised(NETWORK));
+        // The search's margins are tuned for the scale of the network that plays now. The win
+        // model stays until it is fitted to games of the new network.
+        let playing = weights.network.as_ref();
+        let header = NetworkHeader {
+            provenance: provenance
+                .map(|(key, value)| (key.to_owned(), value))
+                .into(),
+            ..playing.map_or_else(NetworkHeader::default, |network| network.header.clone())
+        };
+        weights.network = Some(self.model.quantised(NETWORK, header));
         weights
     }
 
@@ -271,13 +275,13 @@ impl Course {
         let rate = self.rate_at(number) as f32;
         let slopes: Vec<&[f32]> = slopes.iter().map(|slope| &slope.0[..]).collect();
         let slope = added_up(&slopes, 1.0 / count.max(1) as f32);
-        let zones: Vec<&[f32]> = slope[..ZONES * COMMON].chunks(COMMON).collect();
+        let zones: Vec<&[f32]> = slope[..KING_BUCKETS * COMMON].chunks(COMMON).collect();
         self.common.advance(number, &added_up(&zones, 1.0));
         self.apart.advance(number, &slope);
         let (apart, common) = (&self.apart.ahead, &self.common.ahead);
         let weights = self.model.0.par_iter_mut().enumerate();
         weights.with_min_len(PIECE).for_each(|(at, weight)| {
-            let together = match at < ZONES * COMMON {
+            let together = match at < KING_BUCKETS * COMMON {
                 true => common[at % COMMON],
                 false => 0.0,
             };

@@ -7,21 +7,22 @@ use shakmaty::{ByColor, Color, Role, Square};
 
 use crate::data::{PackedLabel, win_chance};
 use crate::eval::{
-    HIDDEN, INPUTS, Network, OUTPUT_ONE, OUTPUTS, Outlook, Parameters, SUM_ONE, ZONES, output_of,
+    FEATURES, HIDDEN, KING_BUCKETS, MAX_OUTPUT_WEIGHT, Network, NetworkHeader, NetworkParameters,
+    OUTPUT_BUCKETS, Perspective, QA, QB, output_bucket,
 };
 use crate::random::{Purpose, stream};
 
 /// Where each part lies in the flat vector of all weights.
-const BIAS: usize = ZONES * COMMON;
+const BIAS: usize = KING_BUCKETS * COMMON;
 const OUTPUT: usize = BIAS + HIDDEN;
-const OUTPUT_BIAS: usize = OUTPUT + OUTPUTS * 2 * HIDDEN;
+const OUTPUT_BIAS: usize = OUTPUT + OUTPUT_BUCKETS * 2 * HIDDEN;
 /// The weights of the inputs in one zone.
-pub const COMMON: usize = INPUTS * HIDDEN;
+pub const COMMON: usize = FEATURES * HIDDEN;
 /// How many weights there are.
-pub const WEIGHTS: usize = OUTPUT_BIAS + OUTPUTS;
+pub const WEIGHTS: usize = OUTPUT_BIAS + OUTPUT_BUCKETS;
 
 /// What 16 bits hold safely, in floating point.
-const LARGEST: f32 = 127.0 / OUTPUT_ONE as f32;
+const LARGEST: f32 = MAX_OUTPUT_WEIGHT as f32 / QB as f32;
 
 type Row = [f32; HIDDEN];
 
@@ -41,7 +42,7 @@ impl Model {
         for weight in &mut model.0[..COMMON] {
             *weight = random.random_range(-0.1..0.1);
         }
-        for zone in 1..ZONES {
+        for zone in 1..KING_BUCKETS {
             model.0.copy_within(..COMMON, zone * COMMON);
         }
         model.0[BIAS..OUTPUT].fill(0.25);
@@ -61,25 +62,32 @@ impl Model {
     }
 
     /// The network that plays, its weights rounded to whole numbers.
-    pub fn quantised(&self, file: &str) -> Network {
+    pub fn quantised(&self, file: &str, header: NetworkHeader) -> Network {
         let whole = |weight: f32, one: i32| (weight * one as f32).round() as i16;
-        let mut parameters = bytemuck::zeroed_box::<Parameters>();
-        let flat = parameters.inputs.as_flattened_mut();
+        let mut parameters = bytemuck::zeroed_box::<NetworkParameters>();
+        let flat = parameters.feature_weights.as_flattened_mut();
         for (to, from) in flat.iter_mut().zip(&self.0[..BIAS]) {
-            *to = whole(*from, SUM_ONE);
+            *to = whole(*from, QA);
         }
-        for (to, from) in parameters.bias.iter_mut().zip(&self.0[BIAS..OUTPUT]) {
-            *to = whole(*from, SUM_ONE);
+        for (to, from) in parameters
+            .feature_bias
+            .iter_mut()
+            .zip(&self.0[BIAS..OUTPUT])
+        {
+            *to = whole(*from, QA);
         }
-        let flat = parameters.outputs.as_flattened_mut().as_flattened_mut();
+        let flat = parameters
+            .output_weights
+            .as_flattened_mut()
+            .as_flattened_mut();
         for (to, from) in flat.iter_mut().zip(&self.0[OUTPUT..OUTPUT_BIAS]) {
-            *to = whole(*from, OUTPUT_ONE);
+            *to = whole(*from, QB);
         }
         let biases = parameters.output_bias.iter_mut();
         for (to, from) in biases.zip(&self.0[OUTPUT_BIAS..]) {
-            *to = (from * (SUM_ONE * OUTPUT_ONE) as f32).round() as i32;
+            *to = (from * (QA * QB) as f32).round() as i32;
         }
-        Network::new(file, parameters)
+        Network::new(file, parameters, header)
     }
 }
 
@@ -116,13 +124,13 @@ impl Example {
             }
         }
         let seen_by = |color: Color| {
-            let outlook = Outlook::new(color, *kings.get(color));
-            let number = |(square, piece): &(_, _)| outlook.input(color, *piece, *square) as u16;
+            let perspective = Perspective::new(color, *kings.get(color));
+            let number = |(square, piece): &(_, _)| perspective.feature(*piece, *square) as u16;
             pieces.iter().map(number).collect()
         };
         Example {
             inputs: [seen_by(turn), seen_by(!turn)],
-            output: output_of(pieces.len() as u32),
+            output: output_bucket(pieces.len() as u32),
             target: win_chance(f64::from(label.score), scale) as f32,
         }
     }
@@ -209,7 +217,7 @@ fn output_row(output: usize, side: usize) -> usize {
 mod tests {
     use super::*;
     use crate::data::{GameId, Label};
-    use crate::eval::{ODDS_SCALE, Weights, evaluate_uncached};
+    use crate::eval::{Weights, evaluate_uncached};
     use crate::position::Position;
 
     const FENS: [&str; 3] = [
@@ -247,7 +255,9 @@ mod tests {
     fn whole_numbers_say_nearly_the_same() {
         let model = Model::by_chance(2);
         let mut weights = Weights::zero("network");
-        weights.network = Some(model.quantised("network"));
+        let header = NetworkHeader::default();
+        let scale = f64::from(header.scale);
+        weights.network = Some(model.quantised("network", header));
         for fen in FENS {
             let position = Position::from_fen(fen).unwrap();
             let example = Example::new(
@@ -256,7 +266,7 @@ mod tests {
             );
             let chance = f64::from(Look::new(&model).chance(&example));
             let score = f64::from(evaluate_uncached(&position, &weights));
-            let played = win_chance(score, ODDS_SCALE.into());
+            let played = win_chance(score, scale);
             assert!((chance - played).abs() < 0.01, "{chance} {played}");
         }
     }

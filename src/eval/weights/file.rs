@@ -35,10 +35,10 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-use super::network::Network;
-use super::score::WinModel;
-use super::terms::{Family, TERMS, Term, TermInfo};
-use super::weights::{Value, Weights};
+use super::{Value, Weights};
+use crate::eval::nnue::{Network, NetworkError};
+use crate::eval::score::WinModel;
+use crate::eval::terms::{Family, TERMS, Term, TermInfo};
 use crate::files::write_atomically;
 
 /// Why a weights file is refused.
@@ -65,8 +65,8 @@ fn of_term(term: &Option<String>) -> String {
 pub enum WeightsProblem {
     #[error("{0}")]
     Unreadable(String),
-    #[error("{0}")]
-    Network(String),
+    #[error("{name}: {error}")]
+    Network { name: String, error: NetworkError },
     #[error("not UTF-8 text")]
     NotText,
     #[error("no term is given a weight")]
@@ -128,10 +128,10 @@ impl Weights {
     }
 
     /// The same, with networks from elsewhere.
-    pub(super) fn read(
+    pub(in crate::eval) fn read(
         text: &str,
         file: &str,
-        network: impl Fn(&str) -> Result<Network, String>,
+        network: impl Fn(&str) -> Result<Network, NetworkError>,
     ) -> Result<Weights, WeightsError> {
         Reader { text, file }.read(network)
     }
@@ -264,7 +264,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(
         &self,
-        network: impl Fn(&str) -> Result<Network, String>,
+        network: impl Fn(&str) -> Result<Network, NetworkError>,
     ) -> Result<Weights, WeightsError> {
         let document = DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
@@ -279,8 +279,8 @@ impl Reader<'_> {
                 "name" => weights.name = self.word(key.get_ref(), value)?,
                 "network" => {
                     let name = self.word(key.get_ref(), value)?;
-                    let found = network(&name).map_err(|problem| {
-                        let problem = WeightsProblem::Network(format!("{name}: {problem}"));
+                    let found = network(&name).map_err(|error| {
+                        let problem = WeightsProblem::Network { name, error };
                         self.fail(value.span(), Some("network"), problem)
                     })?;
                     weights.network = Some(found);

@@ -2,18 +2,22 @@
 //!
 //! Values are kept in hundredths of a centipawn, so the numbers the papers print (315.4, 5.62)
 //! stay exactly what they are, and both phases share one machine word so that the evaluation
-//! adds them together in one step. How they look in a file is the business of `weights_file.rs`.
+//! adds them together in one step. `file` reads and writes them as TOML.
+
+mod file;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{AddAssign, Mul};
 use std::sync::LazyLock;
 
-use super::network::Network;
+use super::nnue::Network;
 use super::score::WinModel;
 use super::terms::papers;
 use super::terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 use crate::hash::StableHasher;
+
+pub use file::{Difference, WeightsError, WeightsProblem, differences};
 
 /// A midgame and an endgame value in one word, the endgame in the upper half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +148,10 @@ impl Weights {
 
     /// What the scores of these weights mean.
     pub fn win_model(&self) -> WinModel {
-        self.terms_win_model
+        match &self.network {
+            Some(network) => network.header.win_model,
+            None => self.terms_win_model,
+        }
     }
 
     /// A hash over everything that decides how these weights play: the terms' values (they judge
@@ -178,11 +185,18 @@ impl Weights {
 
     /// Name and origin in a line each, for people who want to know what they play against.
     pub fn summary(&self) -> String {
-        let origin = self
-            .provenance
+        let mut summary = format!("weights: {}", self.name);
+        for (key, value) in &self.provenance {
+            summary += &format!("\n{key}: {value}");
+        }
+        for (key, value) in self
+            .network
             .iter()
-            .map(|(key, value)| format!("\n{key}: {value}"));
-        format!("weights: {}{}", self.name, origin.collect::<String>())
+            .flat_map(|network| &network.header.provenance)
+        {
+            summary += &format!("\nnetwork_{key}: {value}");
+        }
+        summary
     }
 
     /// Whether any weight of the family is not zero.
@@ -274,8 +288,8 @@ impl Weights {
     /// What a lone executable plays with: `weights/default.toml` as it was at the build.
     pub fn embedded() -> &'static Weights {
         static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| {
-            let text = include_str!("../../weights/default.toml");
-            let network = include_bytes!("../../weights/default.net");
+            let text = include_str!("../../../weights/default.toml");
+            let network = include_bytes!("../../../weights/default.net");
             // A test loads the same files, so a build that falls back here cannot pass.
             Weights::read(text, "weights/default.toml", |file| {
                 Network::from_bytes(file, network)
