@@ -73,7 +73,8 @@ impl WinModel {
             let step = (hessian[2] * gradient[0] - hessian[1] * gradient[1]) / determinant;
             offset += step;
             factor += (hessian[0] * gradient[1] - hessian[1] * gradient[0]) / determinant;
-            if !offset.is_finite() || !factor.is_finite() {
+            // Where every result is certain, any steep enough curve would do.
+            if !offset.is_finite() || !factor.is_finite() || hessian[0] < 5.0 {
                 return None;
             }
             if step.abs() < 1e-9 {
