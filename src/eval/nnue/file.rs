@@ -279,7 +279,10 @@ mod tests {
     #[test]
     fn another_architecture_is_named() {
         let bytes = random_network().to_bytes();
-        let at = bytes.windows(12).position(|text| text == b"hidden = 256").unwrap();
+        let at = bytes
+            .windows(12)
+            .position(|text| text == b"hidden = 256")
+            .unwrap();
         let mut wider = bytes;
         wider[at..at + 12].copy_from_slice(b"hidden = 512");
         let checksum = stable_hash(&wider[PREFIX..]);
