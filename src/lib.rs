@@ -5,7 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`files`], [`hash`], [`random`] | atomic files, a stable hash, reproducible random numbers |
+//! | [`files`], [`hash`], [`random`], [`terminal`] | atomic files, a stable hash, reproducible random numbers, safe output |
 //! | [`position`] | shakmaty's board with Zobrist keys, staged move generation, SEE, game history |
 //! | [`eval`] | evaluation: terms and their weights in TOML, NNUE inference, scores and win model |
 //! | [`tablebase`], [`book`] | Syzygy endgame tables, Polyglot opening books |
@@ -33,5 +33,6 @@ pub mod position;
 pub mod random;
 pub mod search;
 pub mod tablebase;
+pub mod terminal;
 pub mod tune;
 pub mod uci;

@@ -1,6 +1,7 @@
 use std::process::ExitCode;
 
 use finch::cli::Arguments;
+use finch::terminal::printable;
 
 fn main() -> ExitCode {
     // Standard output belongs to UCI: the log goes to standard error.
@@ -8,7 +9,7 @@ fn main() -> ExitCode {
     match Arguments::read().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("finch: {error:#}");
+            eprintln!("finch: {}", printable(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }

@@ -46,23 +46,23 @@ fn a_small_match_worked_by_hand() {
     let edge = 0.25 / (3f64.sqrt() / 4.0);
     close(score.normalized_elo().value, edge * NORMALIZED_UNIT, 1e-9);
     close(
-        score.normalized_elo().error,
+        score.normalized_elo().error.unwrap(),
         1.959_964 * NORMALIZED_UNIT / 2.0,
         1e-3,
     );
     // 0.25 lies 1.1547 standard errors (sqrt(3)/8) above one half.
-    close(score.los(), 0.875_9, 1e-4);
+    close(score.los().unwrap(), 0.875_9, 1e-4);
 }
 
 #[test]
 fn games_one_by_one_give_what_fastchess_prints() {
     let score = MatchScore::of_games(76, 123, 89);
     close(score.normalized_elo().value, -20.76, 0.01);
-    close(score.normalized_elo().error, 40.13, 0.01);
-    close(score.los(), 0.1553, 5e-5);
+    close(score.normalized_elo().error.unwrap(), 40.13, 0.01);
+    close(score.los().unwrap(), 0.1553, 5e-5);
     let score = MatchScore::of_games(136, 111, 96);
     close(score.elo().value, 40.70, 0.01);
-    close(score.elo().error, 30.43, 0.01);
+    close(score.elo().error.unwrap(), 30.43, 0.01);
     close(score.normalized_elo().value, 49.77, 0.01);
 }
 
@@ -70,22 +70,22 @@ fn games_one_by_one_give_what_fastchess_prints() {
 fn pairs_give_what_fastchess_prints() {
     let score = of_pairs(34, 54, 31, 32, 64, 75);
     close(score.elo().value, 55.58, 0.01);
-    close(score.elo().error, 27.65, 0.01);
+    close(score.elo().error.unwrap(), 27.65, 0.01);
     close(score.normalized_elo().value, 57.94, 0.01);
-    close(score.normalized_elo().error, 28.28, 0.01);
+    close(score.normalized_elo().error.unwrap(), 28.28, 0.01);
     let score = of_pairs(332, 433, 457, 41, 333, 334);
     close(score.elo().value, -8.64, 0.01);
-    close(score.elo().error, 10.33, 0.01);
-    close(score.los(), 0.0505, 5e-5);
+    close(score.elo().error.unwrap(), 10.33, 0.01);
+    close(score.los().unwrap(), 0.0505, 5e-5);
 }
 
 #[test]
-fn equal_copies_that_mirror_each_other_have_no_edge_and_no_error() {
+fn equal_copies_that_mirror_each_other_have_no_difference_and_no_error() {
     let score = of_pairs(0, 0, 10, 15, 0, 0);
-    assert_eq!(score.elo().value, 0.0);
-    assert_eq!(score.elo().error, 0.0);
-    assert_eq!(score.normalized_elo().value, 0.0);
-    assert_eq!(score.los(), 0.5);
+    for estimate in [score.elo(), score.normalized_elo()] {
+        assert_eq!((estimate.value, estimate.error), (0.0, None));
+    }
+    assert_eq!(score.los(), None);
 }
 
 fn sprt(elo0: f64, elo1: f64, model: EloModel) -> Sprt {
@@ -464,4 +464,23 @@ fn published_ratings_come_out() {
         ("plain 24", 207.0),
     ];
     differences(table_13.concat(), "chessmaster", &published, 2.0);
+}
+
+#[test]
+fn control_characters_of_names_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.pgn");
+    let game = "[White \"\u{1b}[31mred\u{9b}\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n\n1/2-1/2\n";
+    std::fs::write(&file, game).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_finch"))
+        .arg("rate")
+        .arg(&file)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\\u{1b}[31mred\\u{9b}"), "{text}");
+    assert!(
+        !text.contains('\u{1b}') && !text.contains('\u{9b}'),
+        "{text}"
+    );
 }

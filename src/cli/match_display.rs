@@ -11,6 +11,7 @@ use crate::play::schedule::Pairing;
 use crate::play::sprt::Sprt;
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentObserver};
+use crate::terminal::printable;
 
 /// Fast games would drown a terminal in tables.
 const LIVE_INTERVAL: Duration = Duration::from_millis(200);
@@ -101,14 +102,16 @@ impl TournamentObserver for Display {
                 .as_ref()
                 .filter(|fault| !fault.detail.is_empty());
             let detail = fault.map_or(String::new(), |fault| format!(": {}", fault.detail));
-            format!(
+            let text = format!(
                 "Finished game {} ({} vs {}): {} {{{}{detail}}}",
                 number + 1,
                 self.names[pairing.white],
                 self.names[pairing.black],
                 record.result(),
                 record.end
-            )
+            );
+            // Engines put anything into their answers.
+            printable(&text).into_owned()
         };
         let since = self.last_table.elapsed();
         match &self.view {

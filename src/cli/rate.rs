@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::play::pgn::read_results;
 use crate::play::ratings::{RatingSettings, Ratings, rate};
+use crate::terminal::printable;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -79,32 +80,35 @@ impl Arguments {
             ratings.white_advantage, ratings.draw_elo
         );
         if unfinished > 0 {
-            println!("{unfinished} games without players or result were left out");
+            println!("{unfinished} games without players or result were skipped");
         }
         if ratings.disconnected {
-            println!("some players never met, not even through others: compare within groups only");
+            println!(
+                "some groups of players are not connected by games: compare within groups only"
+            );
         }
         Ok(())
     }
 }
 
 fn print(ratings: &Ratings) {
-    let longest = ratings
+    let names: Vec<_> = ratings
         .players
         .iter()
-        .map(|player| player.name.chars().count())
-        .max();
+        .map(|player| printable(&player.name))
+        .collect();
+    let longest = names.iter().map(|name| name.chars().count()).max();
     let width = longest.unwrap_or(0).max(20);
     println!(
         "Rank {:width$} {:>6} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
         "Name", "Elo", "+/-", "Games", "MatchScore", "Oppo.", "Draws", "Won", "Drawn", "Lost"
     );
-    for (place, player) in ratings.players.iter().enumerate() {
+    for (rank, (player, name)) in ratings.players.iter().zip(&names).enumerate() {
         let draws = player.draws as f64 / player.games().max(1) as f64;
         println!(
             "{:>4} {:width$} {:>6.0} {:>5.0} {:>6} {:>5.1}% {:>6.0} {:>5.1}% {:>6} {:>6} {:>6}",
-            place + 1,
-            player.name,
+            rank + 1,
+            name,
             player.elo,
             player.error,
             player.games(),

@@ -1,10 +1,10 @@
-//! What a match says about two players.
+//! The score of a match between two players, and what it says about their strength.
 //!
-//! Games count one by one (wins, draws, losses) and in pairs: an opening played once with each
-//! colour. The two games of a pair are not independent, the pairs are; errors therefore come
-//! from the five possible results of a pair (the pentanomial) as soon as there are pairs.
-//! Elo is logistic; normalised Elo measures the edge in units of the spread of a single game, so
-//! that it does not depend on how often the opening leads to a draw.
+//! Games count one by one (wins, draws, losses) and in pairs: one opening played with both colours.
+//! The two games of a pair are not independent but the pairs are, so errors are computed from the
+//! five possible results of a pair (the pentanomial) as soon as there are pairs. Elo is logistic.
+//! Normalised Elo (nElo) measures the advantage in units of the standard deviation of one game, so
+//! it does not depend on how often the openings lead to draws.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -16,20 +16,34 @@ pub const SIGMAS_95: f64 = 1.959_963_984_540_054;
 /// Normalised Elo per standard deviation of one game: it equals Elo where nothing is drawn.
 pub const NORMALIZED_UNIT: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// A value and its 95% error.
+/// An Elo difference and its 95% error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EloEstimate {
+    /// Infinite if one player won every game.
     pub value: f64,
-    pub error: f64,
+    /// `None` if the results are too few, or too much alike, for an error.
+    pub error: Option<f64>,
+}
+
+impl EloEstimate {
+    fn new(value: f64, error: f64) -> EloEstimate {
+        let known = value.is_finite() && error.is_finite() && error > 0.0;
+        EloEstimate {
+            value,
+            error: known.then_some(error),
+        }
+    }
 }
 
 impl fmt::Display for EloEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.value.is_finite(), self.error.is_finite()) {
-            (true, true) => write!(f, "{:.2} +/- {:.2}", self.value, self.error),
-            (true, false) => write!(f, "{:.2} +/- unbounded", self.value),
-            // Nothing but wins, or nothing but losses.
-            (false, _) => write!(f, "unbounded"),
+        match self.error {
+            Some(error) => write!(f, "{:.2} +/- {error:.2}", self.value),
+            None if self.value.is_finite() => {
+                write!(f, "{:.2} (too few games for an error)", self.value)
+            }
+            None if self.value > 0.0 => f.write_str("unbounded (no points lost)"),
+            None => f.write_str("unbounded (no points won)"),
         }
     }
 }
@@ -42,7 +56,7 @@ pub struct MatchScore {
     pub losses: u64,
     /// FinishedGame pairs by half points: 0 is two losses, 4 is two wins.
     pub pairs: [u64; 5],
-    /// Those of the even pairs in which each side won once.
+    /// The even pairs in which each side won one game.
     pub win_loss_pairs: u64,
 }
 
@@ -56,16 +70,16 @@ impl MatchScore {
         }
     }
 
-    /// Counts a game that is not part of a pair, or whose pair is counted apart.
-    pub fn add_game(&mut self, verdict: PlayerResult) {
-        match verdict {
+    /// Counts one game; its pair is counted by [`MatchScore::add_pair`].
+    pub fn add_game(&mut self, result: PlayerResult) {
+        match result {
             PlayerResult::Win => self.wins += 1,
             PlayerResult::Draw => self.draws += 1,
             PlayerResult::Loss => self.losses += 1,
         }
     }
 
-    /// Counts the pair that two games, already added, make.
+    /// Counts a pair whose two games have been added.
     pub fn add_pair(&mut self, first: PlayerResult, second: PlayerResult) {
         let half_points = first.half_points() + second.half_points();
         self.pairs[half_points as usize] += 1;
@@ -90,7 +104,7 @@ impl MatchScore {
         }
     }
 
-    /// The same games as the opponent sees them.
+    /// The score from the opponent's point of view.
     pub fn reversed(&self) -> MatchScore {
         let mut pairs = self.pairs;
         pairs.reverse();
@@ -102,7 +116,7 @@ impl MatchScore {
         }
     }
 
-    /// The results as a distribution: of pairs when there are any, else of games.
+    /// The distribution of the results: of pairs if there are any, else of games.
     pub fn sample(&self) -> ResultSample {
         if self.pairs.iter().any(|count| *count > 0) {
             ResultSample::of_pairs(&self.pairs)
@@ -115,41 +129,33 @@ impl MatchScore {
         let sample = self.sample();
         let (mean, error) = (sample.mean(), sample.error_of_mean());
         let [low, high] = [mean - error, mean + error].map(|score| elo(score.clamp(0.0, 1.0)));
-        EloEstimate {
-            value: elo(mean),
-            // Of nothing but wins no bound is known.
-            error: if mean > 0.0 && mean < 1.0 {
-                (high - low) / 2.0
-            } else {
-                f64::INFINITY
-            },
-        }
+        EloEstimate::new(elo(mean), (high - low) / 2.0)
     }
 
     pub fn normalized_elo(&self) -> EloEstimate {
         let sample = self.sample();
-        let edge = sample.mean() - 0.5;
-        // Two copies of one player may draw every pair: no edge, and no spread to divide by.
-        let sigmas = if edge == 0.0 {
-            0.0
-        } else {
-            edge / sample.deviation_of_game()
-        };
-        EloEstimate {
-            value: sigmas * NORMALIZED_UNIT,
-            error: SIGMAS_95 * NORMALIZED_UNIT / sample.games().sqrt(),
+        let advantage = sample.mean() - 0.5;
+        if advantage == 0.0 && !sample.has_spread() {
+            return EloEstimate::new(0.0, 0.0);
         }
+        let sigmas = advantage / sample.deviation_of_game();
+        EloEstimate::new(
+            sigmas * NORMALIZED_UNIT,
+            SIGMAS_95 * NORMALIZED_UNIT / sample.games().sqrt(),
+        )
     }
 
-    /// The likelihood, from 0 to 1, that the player is the stronger one.
-    pub fn los(&self) -> f64 {
+    /// The likelihood of superiority: the probability, from 0 to 1, that the player is the
+    /// stronger one. `None` if the results are too few, or too much alike, for an error.
+    pub fn los(&self) -> Option<f64> {
         let sample = self.sample();
-        let deviation = sample.error_of_mean() / SIGMAS_95;
-        let edge = sample.mean() - 0.5;
-        if edge == 0.0 {
-            return 0.5;
+        if !sample.has_spread() {
+            return None;
         }
-        (1.0 + libm::erf(edge / (deviation * std::f64::consts::SQRT_2))) / 2.0
+        let deviation = sample.error_of_mean() / SIGMAS_95;
+        let advantage = sample.mean() - 0.5;
+        let sigmas = advantage / (deviation * std::f64::consts::SQRT_2);
+        Some((1.0 + libm::erf(sigmas)) / 2.0)
     }
 }
 
@@ -165,7 +171,7 @@ impl AddAssign for MatchScore {
     }
 }
 
-/// Counts of results worth evenly spaced scores from 0 to 1.
+/// Counts of results whose scores are evenly spaced from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultSample {
     pub counts: Vec<f64>,
@@ -190,7 +196,7 @@ impl ResultSample {
         }
     }
 
-    /// What each count is worth.
+    /// The score of each result.
     pub fn values(&self) -> impl Iterator<Item = f64> + use<> {
         let steps = self.counts.len() - 1;
         (0..=steps).map(move |step| step as f64 / steps as f64)
@@ -218,6 +224,11 @@ impl ResultSample {
         points / total
     }
 
+    /// Whether not all observations are the same; false without any.
+    fn has_spread(&self) -> bool {
+        self.counts.iter().filter(|count| **count > 0.0).count() > 1
+    }
+
     /// Of one observation.
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
@@ -241,7 +252,7 @@ impl ResultSample {
     }
 }
 
-/// The rating difference at which a player is expected to score so much.
+/// The Elo difference at which a player is expected to score this share of the points.
 pub fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
@@ -256,16 +267,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_but_wins_bounds_no_difference() {
-        let score = |wins, draws, losses| MatchScore {
-            wins,
-            draws,
-            losses,
-            ..MatchScore::default()
-        };
-        assert_eq!(score(20, 0, 0).elo().to_string(), "unbounded");
-        assert_eq!(score(0, 0, 20).elo().to_string(), "unbounded");
-        let narrow = score(50, 100, 50).elo().to_string();
+    fn winning_every_game_bounds_no_difference() {
+        let elo = |wins, draws, losses| MatchScore::of_games(wins, draws, losses).elo().to_string();
+        assert_eq!(elo(20, 0, 0), "unbounded (no points lost)");
+        assert_eq!(elo(0, 0, 20), "unbounded (no points won)");
+        let narrow = elo(50, 100, 50);
         assert!(narrow.starts_with("0.00 +/- 3"), "{narrow}");
+    }
+
+    #[test]
+    fn a_match_too_short_for_an_error_says_so() {
+        let one_pair = MatchScore {
+            pairs: [0, 0, 0, 1, 0],
+            ..MatchScore::of_games(1, 1, 0)
+        };
+        let drawn = MatchScore::of_games(0, 2, 0);
+        for score in [MatchScore::default(), one_pair, drawn] {
+            assert_eq!(score.los(), None);
+            let shown = format!("{}, {}", score.elo(), score.normalized_elo());
+            assert!(!shown.contains("NaN") && !shown.contains("inf"), "{shown}");
+            assert!(!shown.contains("+/-"), "{shown}");
+        }
+        assert_eq!(drawn.elo().to_string(), "0.00 (too few games for an error)");
     }
 }

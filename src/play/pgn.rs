@@ -1,11 +1,10 @@
-//! Games as PGN: written with what the players thought, read back for their results.
+//! Writes games as PGN, with scores, depths and times as comments, and reads tags and results.
 
 use std::fmt::Write;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use pgn_reader::{RawTag, Reader, Visitor};
 use shakmaty::san::SanPlus;
@@ -19,7 +18,7 @@ use crate::position::Position;
 /// PGN asks for lines of fewer than 80 columns.
 const WIDTH: usize = 79;
 
-/// What the tags say beyond the game itself.
+/// The tags that a game record does not know.
 pub struct PgnHeader<'a> {
     pub event: &'a str,
     /// Counted from one.
@@ -27,23 +26,28 @@ pub struct PgnHeader<'a> {
     pub white: &'a str,
     pub black: &'a str,
     pub time_control: &'a str,
-    /// Further tags, for the runner's own use.
+    /// Further tags.
     pub more: &'a [(&'a str, String)],
 }
 
-pub fn write(record: &GameRecord, heading: &PgnHeader<'_>) -> String {
+pub fn write(record: &GameRecord, header: &PgnHeader<'_>) -> String {
     let mut text = String::new();
     let mut tag = |name: &str, value: &str| {
+        // PGN has no escape for control characters, and a line break would end the tag.
+        let value = value.replace(char::is_control, " ");
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "[{name} \"{value}\"]");
     };
-    tag("Event", heading.event);
+    tag("Event", header.event);
     tag("Site", "?");
-    tag("Date", &today());
-    tag("Round", &heading.round.to_string());
-    tag("White", heading.white);
-    tag("Black", heading.black);
+    tag(
+        "Date",
+        &jiff::Timestamp::now().strftime("%Y.%m.%d").to_string(),
+    );
+    tag("Round", &header.round.to_string());
+    tag("White", header.white);
+    tag("Black", header.black);
     tag("Result", &record.result().to_string());
     let start = &record.opening.start;
     if start.fen() != Position::default().fen() {
@@ -54,10 +58,10 @@ pub fn write(record: &GameRecord, heading: &PgnHeader<'_>) -> String {
         tag("Variant", "Chess960");
     }
     tag("PlyCount", &record.plies().to_string());
-    tag("TimeControl", heading.time_control);
+    tag("TimeControl", header.time_control);
     tag("Termination", record.end.termination());
     tag("GameDuration", &clock_time(record.duration.as_secs()));
-    for (name, value) in heading.more {
+    for (name, value) in header.more {
         tag(name, value);
     }
     text.push('\n');
@@ -66,25 +70,25 @@ pub fn write(record: &GameRecord, heading: &PgnHeader<'_>) -> String {
     text
 }
 
-/// Moves, comments and result, as pieces that lines may be broken between.
+/// Moves, comments and result, as words between which a line may break.
 fn movetext(record: &GameRecord) -> Vec<String> {
     let mut words = Vec::new();
     let mut position = record.opening.start.clone();
     let mut number_needed = true;
     let book = record.opening.moves.iter().map(|m| (*m, "book".to_owned()));
     let last = record.moves.len().saturating_sub(1);
-    let thought = record.moves.iter().enumerate().map(|(index, thought)| {
-        let score = thought
+    let played = record.moves.iter().enumerate().map(|(index, played)| {
+        let score = played
             .score
             .map_or_else(|| "0.00".to_owned(), |score| score.to_string());
-        let seconds = thought.elapsed.as_secs_f64();
-        let mut comment = format!("{score}/{} {seconds:.3}s", thought.depth);
+        let seconds = played.elapsed.as_secs_f64();
+        let mut comment = format!("{score}/{} {seconds:.3}s", played.depth);
         if index == last {
             let _ = write!(comment, ", {}", record.end);
         }
-        (thought.m, comment)
+        (played.m, comment)
     });
-    for (m, comment) in book.chain(thought) {
+    for (m, comment) in book.chain(played) {
         let number = position.chess().fullmoves();
         if position.turn().is_white() {
             words.push(format!("{number}."));
@@ -130,36 +134,6 @@ fn clock_time(seconds: u64) -> String {
     )
 }
 
-/// The date in Greenwich.
-fn today() -> String {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let days = (since.as_secs() / 86_400) as i64;
-    let (year, month, day) = civil(days);
-    format!("{year:04}.{month:02}.{day:02}")
-}
-
-/// Year, month and day, so many days after the first of January 1970. Years are counted from
-/// March, so that the day a leap year adds is the last one of a year.
-fn civil(days: i64) -> (i64, i64, i64) {
-    const ERA: i64 = 146_097;
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(ERA), days.rem_euclid(ERA));
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
 #[derive(Debug, Error)]
 #[error("{file}: {error}")]
 pub struct PgnError {
@@ -167,7 +141,7 @@ pub struct PgnError {
     pub error: io::Error,
 }
 
-/// The tags of a game, and whether it came to its end.
+/// The tags of a game and the result at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameTags {
     tags: Vec<(String, String)>,
@@ -182,7 +156,7 @@ impl GameTags {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The result, when the tag and the text after the moves agree on one.
+    /// The result, if the tag and the text after the moves agree.
     pub fn result(&self) -> Option<GameResult> {
         let result = GameResult::from_pgn(self.get("Result")?)?;
         (self.outcome == Some(result)).then_some(result)
@@ -270,14 +244,6 @@ impl Visitor for TagCollector {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_follow_the_calendar() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(11_016), (2000, 2, 29));
-        assert_eq!(civil(19_723), (2024, 1, 1));
-        assert_eq!(civil(20_512), (2026, 2, 28));
-    }
 
     #[test]
     fn a_game_without_its_result_is_not_finished() {

@@ -6,11 +6,11 @@
 //! - P(white wins) = f(white + advantage - black - draw), f(x) = 1 / (1 + 10^(-x/400))
 //! - P(black wins) = f(black - white - advantage - draw)
 //!
-//! Ratings, advantage and draw threshold are those that make all results likeliest, found by
-//! Newton's method (the likelihood has a single summit); the curvature at the summit gives the
-//! errors. A few virtual draws, spread over each player's opponents, keep a player who won every
-//! game at a finite rating, and a few more hold the draw threshold. Printed differences are scaled so that near equality one point means
-//! what it means on the logistic scale, whatever the share of draws.
+//! Ratings, advantage and draw threshold maximise the likelihood of all results. Newton's method
+//! finds the maximum (there is only one), and the Hessian there gives the errors. A few virtual
+//! draws, spread over each player's opponents, keep a player who won every game at a finite rating,
+//! and a few more hold the draw threshold. Printed differences are scaled so that near equality one
+//! point means the same as on the logistic scale, whatever the share of draws.
 
 mod newton;
 
@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use super::game::GameResult;
 use super::match_score::SIGMAS_95;
-use newton::{Parameters, Problem};
+use newton::{FittedRatings, Problem};
 
 /// One finished game between named players.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Default for RatingSettings {
 }
 
 impl RatingSettings {
-    /// What BayesElo assumes unless told to estimate.
+    /// BayesElo's defaults.
     pub const BAYESELO_ADVANTAGE: f64 = 32.8;
     pub const BAYESELO_DRAW: f64 = 97.3;
 }
@@ -91,7 +91,7 @@ pub struct Ratings {
     pub players: Vec<Rating>,
     pub white_advantage: f64,
     pub draw_elo: f64,
-    /// Players are in separate groups that never met: differences between groups mean nothing.
+    /// Some players are in groups that never met: differences between groups mean nothing.
     pub disconnected: bool,
 }
 
@@ -139,7 +139,7 @@ fn fit(
     tally: &Tally,
     anchors: &[(usize, f64)],
     settings: &RatingSettings,
-) -> Result<Parameters, RatingError> {
+) -> Result<FittedRatings, RatingError> {
     let mut problem = Problem {
         players: tally.names.len(),
         pairings: &tally.pairings,
@@ -164,13 +164,13 @@ fn fit(
     problem.solve().ok_or(RatingError::Unbounded)
 }
 
-/// How steep the expected score is at equality, compared with the logistic curve without draws.
+/// The slope of the expected score at equality, relative to the logistic curve without draws.
 fn scale(draw: f64) -> f64 {
     let x = (-draw).exp();
     4.0 * x / (1.0 + x).powi(2)
 }
 
-/// Games of one player with white against another; virtual games make these fractions.
+/// Results of one player with white against another; virtual games make the counts fractional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HeadToHead {
     pub white: usize,
@@ -186,7 +186,7 @@ impl HeadToHead {
     }
 }
 
-/// All results, by who met whom.
+/// All results by pairs of players.
 struct Tally {
     names: Vec<String>,
     index: HashMap<String, usize>,
@@ -287,7 +287,7 @@ impl Tally {
         }
     }
 
-    /// Whether games (or being anchored) connect everyone.
+    /// Whether games or anchors connect all players.
     fn is_connected(&self, anchors: &[(usize, f64)]) -> bool {
         let mut group: Vec<usize> = (0..self.names.len()).collect();
         let games = self
@@ -308,7 +308,7 @@ impl Tally {
 
     fn ratings(
         &self,
-        fit: &Parameters,
+        fit: &FittedRatings,
         anchors: &[(usize, f64)],
         settings: &RatingSettings,
         disconnected: bool,

@@ -1,11 +1,11 @@
-//! The sequential probability ratio test: how long to play, and what it proved.
+//! The sequential probability ratio test (SPRT).
 //!
-//! Two hypotheses, "the edge is `elo0`" and "the edge is `elo1`", are compared by the ratio of
-//! the likelihoods of the results under each; the match ends when the logarithm of that ratio
-//! leaves the bounds. The likelihood under a hypothesis is that of the distribution of results
-//! which fits best among all those with the edge in question (a generalised test: nothing is
-//! assumed about draws). The edge is either the expected score (logistic Elo) or the expected
-//! score over its spread (normalised Elo).
+//! Two hypotheses, H0 "the difference is `elo0`" and H1 "the difference is `elo1`", are compared by
+//! the log-likelihood ratio (LLR) of the results; the match ends when it leaves the bounds. The
+//! likelihood under a hypothesis is that of the best-fitting distribution of results with that
+//! difference (a generalised SPRT: nothing is assumed about draws). The difference is either the
+//! expected score (logistic Elo) or the expected score over its standard deviation (normalised
+//! Elo).
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,18 +25,18 @@ pub enum EloModel {
 pub struct Sprt {
     pub elo0: f64,
     pub elo1: f64,
-    /// How often a player of edge `elo0` may pass.
+    /// The probability of a false positive: H1 accepted at `elo0`.
     pub alpha: f64,
-    /// How often a player of edge `elo1` may fail.
+    /// The probability of a false negative: H0 accepted at `elo1`.
     pub beta: f64,
     pub model: EloModel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprtDecision {
-    /// H1: the edge is at least `elo1`.
+    /// H1: the difference is at least `elo1`.
     Accepted,
-    /// H0: the edge is at most `elo0`.
+    /// H0: the difference is at most `elo0`.
     Rejected,
 }
 
@@ -115,7 +115,7 @@ impl Sprt {
         Ok(self)
     }
 
-    /// The log-likelihood ratios at which the test ends.
+    /// The LLRs at which the test ends.
     pub fn bounds(&self) -> [f64; 2] {
         [
             (self.beta / (1.0 - self.alpha)).ln(),
@@ -123,13 +123,13 @@ impl Sprt {
         ]
     }
 
-    /// The log-likelihood ratio of `elo1` against `elo0`; zero without games.
+    /// The log-likelihood ratio of H1 against H0; zero without games.
     pub fn llr(&self, score: &MatchScore) -> f64 {
         let mut sample = score.sample();
         if sample.observations() == 0.0 {
             return 0.0;
         }
-        // A result that has not happened yet is unlikely, not impossible.
+        // A result that has not occurred yet is unlikely, not impossible.
         for count in &mut sample.counts {
             *count = count.max(1e-3);
         }
@@ -163,13 +163,13 @@ impl Sprt {
     pub fn describe(&self, score: &MatchScore) -> String {
         let [low, high] = self.bounds();
         let ratio = self.llr(score);
-        let verdict = match self.decision(score) {
+        let decision = match self.decision(score) {
             Some(SprtDecision::Accepted) => " - H1 was accepted",
             Some(SprtDecision::Rejected) => " - H0 was accepted",
             None => "",
         };
         format!(
-            "LLR: {ratio:.2} ({low:.2}, {high:.2}) [{:.2}, {:.2}]{verdict}",
+            "LLR: {ratio:.2} ({low:.2}, {high:.2}) [{:.2}, {:.2}]{decision}",
             self.elo0, self.elo1
         )
     }
@@ -192,9 +192,8 @@ fn likeliest_with_mean(sample: &ResultSample, mean: f64) -> Vec<f64> {
     tilt(&observed, &centred)
 }
 
-/// The same, for a given ratio of (mean - 1/2) to standard deviation. The spread belongs to the
-/// distribution sought, so the condition is made linear around the last guess until that guess
-/// stays put.
+/// The same for a given ratio of (mean - 1/2) to standard deviation. The deviation is that of the
+/// unknown distribution, so the condition is linearised around the last guess until it converges.
 fn likeliest_with_ratio(sample: &ResultSample, ratio: f64) -> Vec<f64> {
     const ROUNDS: usize = 25;
     const CLOSE: f64 = 1e-9;
@@ -232,9 +231,9 @@ fn expectation(chances: &[f64], values: &[f64], of: impl Fn(f64) -> f64) -> f64 
         .sum()
 }
 
-/// Bends `observed` as little as possible so that `values` average zero: each chance is divided
-/// by `1 + multiplier * value`. The average falls as the multiplier grows: Newton's steps find
-/// where it is zero, halving helps where they would leave the interval.
+/// The distribution closest to `observed` under which `values` average zero: each probability is
+/// divided by `1 + multiplier * value` (a Lagrange multiplier). The average falls as the multiplier
+/// grows; Newton's method finds the zero, and bisection where it would leave the interval.
 fn tilt(observed: &[f64], values: &[f64]) -> Vec<f64> {
     const ROUNDS: usize = 64;
     const CLOSE: f64 = 1e-15;

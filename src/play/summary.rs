@@ -1,10 +1,11 @@
-//! A match's table as text, in the form users of fastchess know.
+//! The result of a match as text, in the form that users of fastchess know.
 
 use super::crosstable::Crosstable;
 use super::match_score::{EloEstimate, MatchScore};
 use super::sprt::Sprt;
+use crate::terminal::printable;
 
-/// The whole table: the block of two players, or the ranking of many.
+/// The block of two players, or the ranking of many.
 pub fn table(
     names: &[&str],
     conditions: &str,
@@ -17,7 +18,7 @@ pub fn table(
     }
 }
 
-/// One line for each player who failed: what happened and how often.
+/// One line for each player with faults: which and how often.
 pub fn faults(names: &[&str], crosstable: &Crosstable) -> Vec<String> {
     let describe = |(player, name): (usize, &&str)| {
         let faults = crosstable.faults(player);
@@ -25,7 +26,7 @@ pub fn faults(names: &[&str], crosstable: &Crosstable) -> Vec<String> {
             .iter()
             .map(|(kind, count)| format!("{} {count}", kind.plural()))
             .collect();
-        (!counts.is_empty()).then(|| format!("Player {name}: {}", counts.join(", ")))
+        (!counts.is_empty()).then(|| format!("Player {}: {}", printable(name), counts.join(", ")))
     };
     names.iter().enumerate().filter_map(describe).collect()
 }
@@ -39,16 +40,18 @@ pub fn report(
 ) -> String {
     let [losses, worse, even, better, wins] = score.pairs;
     let pairs: u64 = score.pairs.iter().sum();
-    let ratio = |one: u64, other: u64| one as f64 / other as f64;
-    let traded = ratio(score.win_loss_pairs, even - score.win_loss_pairs);
     let lines = [
-        format!("Results of {} vs {} ({conditions}):", names[0], names[1]),
+        format!(
+            "Results of {} vs {} ({conditions}):",
+            printable(names[0]),
+            printable(names[1])
+        ),
         format!("Elo: {}, nElo: {}", score.elo(), score.normalized_elo()),
         format!(
-            "LOS: {:.2} %, DrawRatio: {:.2} %, PairsRatio: {:.2}",
-            score.los() * 100.0,
-            ratio(even, pairs) * 100.0,
-            ratio(better + wins, worse + losses)
+            "LOS: {}, DrawRatio: {}, PairsRatio: {}",
+            score.los().map_or_else(unknown, percent),
+            ratio(even, pairs).map_or_else(unknown, percent),
+            ratio(better + wins, worse + losses).map_or_else(unknown, two_digits)
         ),
         format!(
             "Games: {}, Wins: {}, Losses: {}, Draws: {}, Points: {:.1} ({:.2} %)",
@@ -59,15 +62,38 @@ pub fn report(
             score.points(),
             score.ratio() * 100.0
         ),
-        format!("Ptnml(0-2): {:?}, WL/DD Ratio: {traded:.2}", score.pairs),
+        format!(
+            "Ptnml(0-2): {:?}, WL/DD Ratio: {}",
+            score.pairs,
+            ratio(score.win_loss_pairs, even - score.win_loss_pairs)
+                .map_or_else(unknown, two_digits)
+        ),
     ];
     let test = sprt.map(|sprt| sprt.describe(score));
     let lines: Vec<String> = lines.into_iter().chain(test).collect();
     lines.join("\n")
 }
 
+fn ratio(one: u64, other: u64) -> Option<f64> {
+    (other > 0).then(|| one as f64 / other as f64)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn two_digits(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// Stands for a figure that the games do not determine.
+fn unknown() -> String {
+    "-".to_owned()
+}
+
 /// Players by points, with their results against all others.
 fn ranking(names: &[&str], crosstable: &Crosstable) -> String {
+    let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
     let width = names
         .iter()
         .map(|name| name.chars().count())
@@ -77,7 +103,7 @@ fn ranking(names: &[&str], crosstable: &Crosstable) -> String {
     let mut totals: Vec<(&str, MatchScore)> = names
         .iter()
         .enumerate()
-        .map(|(player, name)| (*name, crosstable.total(player)))
+        .map(|(player, name)| (&**name, crosstable.total(player)))
         .collect();
     totals.sort_by(|(_, one), (_, other)| other.ratio().total_cmp(&one.ratio()));
     let heading = format!(
@@ -102,5 +128,10 @@ fn ranking(names: &[&str], crosstable: &Crosstable) -> String {
 }
 
 fn columns(estimate: EloEstimate) -> String {
-    format!("{:>8.2} {:>7.2}", estimate.value, estimate.error)
+    let number = |value: f64| match value.is_finite() {
+        true => two_digits(value),
+        false => unknown(),
+    };
+    let error = estimate.error.map_or_else(unknown, two_digits);
+    format!("{:>8} {error:>7}", number(estimate.value))
 }

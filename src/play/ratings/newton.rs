@@ -1,24 +1,26 @@
-//! The summit of the likelihood, by Newton's method.
+//! Maximum likelihood by Newton's method.
 //!
 //! With d = white + advantage - black and draw threshold t, in natural units, the chance of a
 //! draw is (e^2t - 1) P(win) P(loss). The logarithm of the likelihood is therefore a sum of
 //! log f(d - t), as often as white did not lose, log f(-d - t), as often as black did not, and
 //! log(e^2t - 1), as often as it was drawn; each is concave.
 
+use nalgebra::{DMatrix, DVector};
+
 use super::HeadToHead;
 
-/// What is to be found, and what is known already.
+/// The games, and the parameters that are known already.
 pub struct Problem<'a> {
     pub players: usize,
     pub pairings: &'a [HeadToHead],
-    /// Ratings that do not move; without any, the average is held at zero.
+    /// Ratings that are held; without any, the average is held at zero.
     pub held: Vec<(usize, f64)>,
     pub advantage: Option<f64>,
     pub draw: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Parameters {
+pub struct FittedRatings {
     pub ratings: Vec<f64>,
     pub advantage: f64,
     pub draw: f64,
@@ -27,25 +29,26 @@ pub struct Parameters {
 }
 
 const ROUNDS: usize = 200;
-/// No step is longer than this: far from the summit the curvature misleads.
+/// Far from the maximum the quadratic model misleads, so steps are limited.
 const LONGEST_STEP: f64 = 1.0;
-const SETTLED: f64 = 1e-10;
-/// Nearly nothing: keeps groups that never met from drifting.
+const CONVERGED: f64 = 1e-10;
+/// A tiny penalty that keeps groups of players that never met from drifting apart.
 const RIDGE: f64 = 1e-9;
-/// Some 5,000 Elo: whoever gets there is on the way to infinity.
+/// About 5,000 Elo: a rating beyond it diverges.
 const OUT_OF_BOUNDS: f64 = 30.0;
 const START_DRAW: f64 = 0.5;
 const HALVINGS: usize = 50;
 
-/// Gradient and negated curvature, over ratings, then advantage, then draw threshold.
-struct Slope {
-    gradient: Vec<f64>,
-    curvature: Vec<Vec<f64>>,
+/// Gradient and negative Hessian of the log-likelihood, over ratings, then advantage, then draw
+/// threshold.
+struct Derivatives {
+    gradient: DVector<f64>,
+    hessian: DMatrix<f64>,
 }
 
 impl Problem<'_> {
     /// `None` when the likelihood rises forever.
-    pub fn solve(&self) -> Option<Parameters> {
+    pub fn solve(&self) -> Option<FittedRatings> {
         let (advantage, draw) = (self.players, self.players + 1);
         let mut at = vec![0.0; self.players + 2];
         for (player, rating) in &self.held {
@@ -60,33 +63,37 @@ impl Problem<'_> {
         };
         let free = self.free(drawn);
         for _ in 0..ROUNDS {
-            let slope = self.slope(&at, &free);
-            let step = solve(slope.curvature, slope.gradient)?;
-            let longest = step
-                .iter()
-                .fold(0.0f64, |longest, part| longest.max(part.abs()));
-            at = self.climb(at, &free, &step, LONGEST_STEP / longest.max(LONGEST_STEP));
+            let Derivatives { gradient, hessian } = self.derivatives(&at, &free);
+            let step = hessian.cholesky()?.solve(&gradient);
+            let longest = step.amax();
+            let share = LONGEST_STEP / longest.max(LONGEST_STEP);
+            at = self.line_search(at, &free, &step, share);
             if at.iter().any(|value| value.abs() > OUT_OF_BOUNDS) {
                 return None;
             }
-            if longest < SETTLED {
+            if longest < CONVERGED {
                 return self.parameters(at, &free);
             }
         }
         None
     }
 
-    /// Goes the step, or as much of it as leads upwards: Newton may overshoot the summit.
-    fn climb(&self, at: Vec<f64>, free: &[usize], step: &[f64], share: f64) -> Vec<f64> {
-        let height = self.likelihood(&at);
-        let mut share = share;
+    /// Takes the step, halved until the likelihood does not fall: Newton may overshoot.
+    fn line_search(
+        &self,
+        at: Vec<f64>,
+        free: &[usize],
+        step: &DVector<f64>,
+        mut share: f64,
+    ) -> Vec<f64> {
+        let start = self.log_likelihood(&at);
         for _ in 0..HALVINGS {
             let mut next = at.clone();
-            for (index, part) in free.iter().zip(step) {
+            for (index, part) in free.iter().zip(step.iter()) {
                 next[*index] += share * part;
             }
-            // Rounding hides rises smaller than this. What is not a number is not higher.
-            if self.likelihood(&next) >= height - 1e-9 * height.abs() {
+            // Within the rounding error counts as not falling; NaN does not.
+            if self.log_likelihood(&next) >= start - 1e-9 * start.abs() {
                 return next;
             }
             share /= 2.0;
@@ -94,8 +101,8 @@ impl Problem<'_> {
         at
     }
 
-    /// The logarithm of the likelihood, less the penalty.
-    fn likelihood(&self, at: &[f64]) -> f64 {
+    /// The log-likelihood minus the penalty.
+    fn log_likelihood(&self, at: &[f64]) -> f64 {
         let (advantage, threshold) = (at[self.players], at[self.players + 1]);
         let results = self.pairings.iter().map(|pairing| {
             let edge = at[pairing.white] - at[pairing.black] + advantage;
@@ -111,7 +118,7 @@ impl Problem<'_> {
         results.sum::<f64>() - self.penalty() * sum * sum / 2.0
     }
 
-    /// The places of the parameters that may move.
+    /// Indices of the parameters that are estimated.
     fn free(&self, drawn: bool) -> Vec<usize> {
         let is_held = |player: &usize| self.held.iter().any(|(held, _)| held == player);
         let mut free: Vec<usize> = (0..self.players)
@@ -126,46 +133,38 @@ impl Problem<'_> {
         free
     }
 
-    /// The penalty that holds the average at zero when no rating is held; it does not disturb
-    /// the differences.
+    /// The penalty that holds the average at zero if no rating is held. It does not affect the
+    /// differences.
     fn penalty(&self) -> f64 {
         if self.held.is_empty() { 1.0 } else { 0.0 }
     }
 
-    fn slope(&self, at: &[f64], free: &[usize]) -> Slope {
+    fn derivatives(&self, at: &[f64], free: &[usize]) -> Derivatives {
         let size = self.players + 2;
-        let mut gradient = vec![0.0; size];
-        let mut curvature = vec![vec![0.0; size]; size];
+        let mut all = Derivatives {
+            gradient: DVector::zeros(size),
+            hessian: DMatrix::identity(size, size) * RIDGE,
+        };
         for pairing in self.pairings {
-            self.add_encounter(pairing, at, &mut gradient, &mut curvature);
+            self.add_games(pairing, at, &mut all);
         }
         let penalty = self.penalty();
         let sum: f64 = at[..self.players].iter().sum();
         for player in 0..self.players {
-            gradient[player] -= penalty * sum;
-            for cell in &mut curvature[player][..self.players] {
-                *cell += penalty;
+            all.gradient[player] -= penalty * sum;
+            for other in 0..self.players {
+                all.hessian[(player, other)] += penalty;
             }
         }
-        for (index, row) in curvature.iter_mut().enumerate() {
-            row[index] += RIDGE;
-        }
-        Slope {
-            gradient: free.iter().map(|index| gradient[*index]).collect(),
-            curvature: free
-                .iter()
-                .map(|row| free.iter().map(|column| curvature[*row][*column]).collect())
-                .collect(),
+        Derivatives {
+            gradient: all.gradient.select_rows(free),
+            hessian: all.hessian.select_rows(free).select_columns(free),
         }
     }
 
-    fn add_encounter(
-        &self,
-        pairing: &HeadToHead,
-        at: &[f64],
-        gradient: &mut [f64],
-        curvature: &mut [Vec<f64>],
-    ) {
+    /// Adds the derivatives of the games between two players.
+    fn add_games(&self, pairing: &HeadToHead, at: &[f64], sum: &mut Derivatives) {
+        let Derivatives { gradient, hessian } = sum;
         let (advantage, draw) = (self.players, self.players + 1);
         let threshold = at[draw];
         let edge = at[pairing.white] - at[pairing.black] + at[advantage];
@@ -186,36 +185,37 @@ impl Problem<'_> {
         ];
         for (row, sign) in directions {
             gradient[row] += sign * by_edge;
-            curvature[row][draw] += sign * cross;
-            curvature[draw][row] += sign * cross;
+            hessian[(row, draw)] += sign * cross;
+            hessian[(draw, row)] += sign * cross;
             for (column, other) in directions {
-                curvature[row][column] += sign * other * bend;
+                hessian[(row, column)] += sign * other * bend;
             }
         }
         gradient[draw] -= pull_win + pull_loss;
-        curvature[draw][draw] += bend;
+        hessian[(draw, draw)] += bend;
         if pairing.draws > 0.0 {
             // d/dt log(e^2t - 1), written so that it neither overflows nor cancels.
             let tail = -(-2.0 * threshold).exp_m1();
             gradient[draw] += pairing.draws * 2.0 / tail;
-            curvature[draw][draw] += pairing.draws * 4.0 * (1.0 - tail) / (tail * tail);
+            hessian[(draw, draw)] += pairing.draws * 4.0 * (1.0 - tail) / (tail * tail);
         }
     }
 
-    fn parameters(&self, at: Vec<f64>, free: &[usize]) -> Option<Parameters> {
-        let covariance = invert(&self.slope(&at, free).curvature)?;
-        // What the penalty alone contributes: the average is a convention, not a measurement.
+    fn parameters(&self, at: Vec<f64>, free: &[usize]) -> Option<FittedRatings> {
+        let covariance = self.derivatives(&at, free).hessian.cholesky()?.inverse();
+        // The part that the penalty alone contributes: the average is a convention, not a
+        // measurement.
         let convention = match self.penalty() {
             0.0 => 0.0,
             penalty => 1.0 / (penalty * (self.players as f64).powi(2)),
         };
         let mut variances = vec![0.0; self.players];
-        for (place, index) in free.iter().enumerate() {
+        for (row, index) in free.iter().enumerate() {
             if let Some(variance) = variances.get_mut(*index) {
-                *variance = covariance[place][place] - convention;
+                *variance = covariance[(row, row)] - convention;
             }
         }
-        Some(Parameters {
+        Some(FittedRatings {
             advantage: at[self.players],
             draw: at[self.players + 1],
             ratings: at[..self.players].to_vec(),
@@ -235,56 +235,4 @@ fn log_logistic(x: f64) -> f64 {
     } else {
         -(-x).exp().ln_1p()
     }
-}
-
-/// The lower triangle whose square is the matrix; `None` when it is not positive definite.
-fn cholesky(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-    for row in 0..matrix.len() {
-        for column in 0..=row {
-            let known: f64 = (0..column)
-                .map(|k| matrix[row][k] * matrix[column][k])
-                .sum();
-            let rest = matrix[row][column] - known;
-            matrix[row][column] = if row == column {
-                if rest.is_nan() || rest <= 0.0 {
-                    return None;
-                }
-                rest.sqrt()
-            } else {
-                rest / matrix[column][column]
-            };
-        }
-    }
-    Some(matrix)
-}
-
-fn substitute(lower: &[Vec<f64>], mut right: Vec<f64>) -> Vec<f64> {
-    let size = lower.len();
-    for row in 0..size {
-        let known: f64 = (0..row).map(|k| lower[row][k] * right[k]).sum();
-        right[row] = (right[row] - known) / lower[row][row];
-    }
-    for row in (0..size).rev() {
-        let known: f64 = (row + 1..size).map(|k| lower[k][row] * right[k]).sum();
-        right[row] = (right[row] - known) / lower[row][row];
-    }
-    right
-}
-
-fn solve(matrix: Vec<Vec<f64>>, right: Vec<f64>) -> Option<Vec<f64>> {
-    Some(substitute(&cholesky(matrix)?, right))
-}
-
-fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
-    let lower = cholesky(matrix.to_vec())?;
-    let unit = |one: usize| {
-        (0..matrix.len())
-            .map(|at| f64::from(u8::from(at == one)))
-            .collect()
-    };
-    Some(
-        (0..matrix.len())
-            .map(|one| substitute(&lower, unit(one)))
-            .collect(),
-    )
 }
