@@ -1,5 +1,4 @@
-//! A game so far: the position on the board and the keys of those before it, which is all that
-//! repetition needs.
+//! A game: the current position and the key history that repetition detection needs.
 
 use shakmaty::Move;
 use shakmaty::uci::UciMove;
@@ -17,15 +16,15 @@ pub struct IllegalMove {
 #[derive(Clone, Debug, Default)]
 pub struct Game {
     position: Position,
-    /// Keys of the earlier positions back to the last irreversible move, oldest first.
-    earlier: Vec<u64>,
+    /// Keys of the previous positions since the last capture or pawn move, oldest first.
+    history: Vec<u64>,
 }
 
 impl Game {
     pub fn new(position: Position) -> Game {
         Game {
             position,
-            earlier: Vec::new(),
+            history: Vec::new(),
         }
     }
 
@@ -33,20 +32,21 @@ impl Game {
         &self.position
     }
 
+    /// The keys of the previous positions since the last capture or pawn move, oldest first.
     pub fn key_history(&self) -> &[u64] {
-        &self.earlier
+        &self.history
     }
 
     pub fn play(&mut self, m: Move) {
         if m.is_zeroing() {
-            self.earlier.clear();
+            self.history.clear();
         } else {
-            self.earlier.push(self.position.key());
+            self.history.push(self.position.key());
         }
         self.position.play(m);
     }
 
-    /// Plays a move written in UCI notation, castling in either form.
+    /// Plays a move in UCI notation, with castling in either form.
     pub fn play_uci(&mut self, text: &str) -> Result<Move, IllegalMove> {
         let illegal = || IllegalMove {
             text: text.to_owned(),
@@ -58,12 +58,12 @@ impl Game {
         Ok(m)
     }
 
-    /// How often the position on the board has been there before.
+    /// How often the current position has occurred before.
     pub fn repetitions(&self) -> usize {
         let key = self.position.key();
-        self.earlier
+        self.history
             .iter()
-            .filter(|earlier| **earlier == key)
+            .filter(|previous| **previous == key)
             .count()
     }
 }

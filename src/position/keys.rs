@@ -1,8 +1,8 @@
-//! Incremental hash keys.
+//! Incremental Zobrist keys.
 //!
-//! shakmaty's own `update_zobrist_hash` gives up on king moves, castling and pawn moves that
-//! touch en passant, so the toggling is done here on shakmaty's Zobrist numbers: `full` always
-//! equals `Chess::zobrist_hash(EnPassantMode::Legal)` (tested).
+//! shakmaty's `update_zobrist_hash` does not support king moves, castling, double pushes and en
+//! passant, so the keys are updated here, with shakmaty's Zobrist numbers. `full` always equals
+//! `Chess::zobrist_hash(EnPassantMode::Legal)`; a test checks it.
 
 use shakmaty::zobrist::{Zobrist64, ZobristValue};
 use shakmaty::{
@@ -11,11 +11,11 @@ use shakmaty::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// The whole position: what the transposition table and repetitions go by.
+    /// The whole position, for the transposition table and repetitions.
     pub full: u64,
-    /// Pawns of both sides: what pawn structure depends on.
+    /// The pawn key: pawns of both sides.
     pub pawns: u64,
-    /// Each side's pieces other than pawns.
+    /// The non-pawn keys: each side's pieces other than pawns.
     pub non_pawn: ByColor<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Keys {
         keys
     }
 
-    /// Pawns and kings of both sides.
+    /// The key of pawns and kings of both sides.
     #[inline]
     pub fn pawns_and_kings(&self, [white, black]: [Square; 2]) -> u64 {
         self.pawns ^ piece_key(white, Color::White.king()) ^ piece_key(black, Color::Black.king())
@@ -52,7 +52,7 @@ impl Keys {
         *self.part_of(piece) ^= key;
     }
 
-    /// Takes out everything the move changes and puts in where its pieces go.
+    /// Removes the old castling rights and en passant file, and moves the pieces.
     #[inline]
     pub(super) fn before_move(&mut self, chess: &Chess, m: Move) {
         let us = chess.turn();
@@ -87,7 +87,7 @@ impl Keys {
         }
     }
 
-    /// Puts in the castling rights and the en-passant file of the new position.
+    /// Adds the castling rights and the en passant file of the new position.
     #[inline]
     pub(super) fn after_move(&mut self, chess: &Chess) {
         self.full ^= castling_key(chess) ^ en_passant_key(chess);
@@ -127,7 +127,7 @@ fn castling_key(chess: &Chess) -> u64 {
     key
 }
 
-/// Only a capture that is really possible makes positions differ.
+/// En passant counts only if the capture is legal.
 #[inline]
 fn en_passant_key(chess: &Chess) -> u64 {
     if chess.maybe_ep_square().is_none() {

@@ -1,10 +1,15 @@
-//! A chess position as the search wants it: shakmaty's board and rules, plus what must be
-//! cheap to ask at every node.
+//! A chess position for the search: shakmaty's board and rules, with Zobrist keys, checkers and
+//! pinned pieces.
 //!
-//! shakmaty's [`Chess`] stays the single source of truth for where the pieces are and what a
-//! move does. Around it this module keeps, incrementally, the hash keys (whole position, pawns,
-//! each side's pieces) and, computed once per position, the checkers and the pinned pieces that
-//! move generation needs. A position is small and `Copy`-like: the search plays by cloning.
+//! shakmaty's [`Chess`] is the single source of truth for the board and for the effect of moves.
+//! [`Position`] adds the Zobrist keys (full, pawn, non-pawn), updated incrementally, and the
+//! checkers and pinned pieces, computed once per position for move generation. It is small, and
+//! the search makes a move by copying it (copy-make).
+//!
+//! - `keys.rs`: Zobrist keys
+//! - `movegen.rs`: staged generation of legal moves, packed moves, perft
+//! - `see.rs`: static exchange evaluation (SEE)
+//! - `game.rs`: a position with its key history, for repetitions
 
 mod game;
 mod keys;
@@ -23,7 +28,7 @@ pub use game::{Game, IllegalMove};
 pub use keys::Keys;
 pub use see::see_at_least;
 
-/// Why a FEN cannot become a position.
+/// Why a FEN is not accepted.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum FenError {
     #[error("{0}")]
@@ -67,19 +72,18 @@ impl Position {
             checkers: Bitboard::EMPTY,
             pinned: Bitboard::EMPTY,
         };
-        position.refresh_king_state();
+        position.update_checkers_and_pins();
         position
     }
 
-    /// Reads a FEN. Castling may be in standard, X-FEN or Shredder form, the counters may be
-    /// missing; wrong castling rights, a meaningless en-passant square and checks that no
-    /// legal game reaches are tolerated, as GUIs send all of them.
+    /// Parses a FEN. Castling rights may be in standard, X-FEN or Shredder-FEN notation, and the
+    /// counters may be missing. Invalid castling rights, an invalid en passant square and
+    /// impossible checks are tolerated, because GUIs send all of them.
     pub fn from_fen(fen: &str) -> Result<Position, FenError> {
         Position::from_fen_in_mode(fen, None)
     }
 
-    /// The same, with castling read and written as `mode` has it; `None` finds out from where
-    /// the rooks stand.
+    /// The same with a given castling mode; `None` detects it from the rooks' squares.
     pub fn from_fen_in_mode(fen: &str, mode: Option<CastlingMode>) -> Result<Position, FenError> {
         let setup = fen.parse::<Fen>()?.into_setup();
         let mode = mode.unwrap_or_else(|| CastlingMode::detect(&setup));
@@ -123,12 +127,13 @@ impl Position {
         self.chess.castles()
     }
 
+    /// The fifty-move counter, in plies.
     #[inline]
     pub fn halfmoves(&self) -> u32 {
         self.chess.halfmoves()
     }
 
-    /// The number of the game's move, from one.
+    /// The full move number, from one.
     pub fn move_number(&self) -> u32 {
         self.chess.fullmoves().get()
     }
@@ -138,11 +143,13 @@ impl Position {
         &self.keys
     }
 
+    /// The Zobrist key of the whole position.
     #[inline]
     pub fn key(&self) -> u64 {
         self.keys.full
     }
 
+    /// Enemy pieces that give check to the side to move.
     #[inline]
     pub fn checkers(&self) -> Bitboard {
         self.checkers
@@ -153,7 +160,7 @@ impl Position {
         self.checkers.any()
     }
 
-    /// Pieces of the side to move that stand between their king and an enemy slider.
+    /// Pinned pieces of the side to move.
     #[inline]
     pub fn pinned(&self) -> Bitboard {
         self.pinned
@@ -176,7 +183,7 @@ impl Position {
             .expect("shakmaty positions have both kings")
     }
 
-    /// Whether `color` has more than king and pawns: the guard against zugzwang.
+    /// Whether `color` has a piece other than king and pawns. Without one zugzwang is likely.
     #[inline]
     pub fn has_non_pawn_material(&self, color: Color) -> bool {
         let board = self.board();
@@ -198,7 +205,7 @@ impl Position {
         attacked
     }
 
-    /// From where the side to move would check.
+    /// The squares from which pieces of the side to move would give check.
     #[inline]
     pub fn check_squares(&self) -> CheckSquares {
         let king = self.king(!self.turn());
@@ -218,7 +225,7 @@ impl Position {
         self.board().occupied().count() <= 4 && self.chess.is_insufficient_material()
     }
 
-    /// The position after `m`, which must be legal here.
+    /// The position after the legal move `m`.
     #[inline]
     pub fn after(&self, m: Move) -> Position {
         let mut next = self.clone();
@@ -226,15 +233,16 @@ impl Position {
         next
     }
 
+    /// Makes the legal move `m`.
     #[inline]
     pub fn play(&mut self, m: Move) {
         self.keys.before_move(&self.chess, m);
         self.chess.play_unchecked(m);
         self.keys.after_move(&self.chess);
-        self.refresh_king_state();
+        self.update_checkers_and_pins();
     }
 
-    /// The position after passing; not allowed while in check.
+    /// The position after a null move, which is not allowed in check.
     pub fn after_null_move(&self) -> Position {
         debug_assert!(!self.in_check());
         let mut setup = self.chess.to_setup(EnPassantMode::Always);
@@ -248,16 +256,17 @@ impl Position {
             checkers: Bitboard::EMPTY,
             pinned: Bitboard::EMPTY,
         };
-        next.refresh_king_state();
+        next.update_checkers_and_pins();
         next
     }
 
-    /// Writes a move as UCI wants it: king to rook in Chess960, king to its square otherwise.
+    /// A move in UCI notation. Castling is "king takes rook" in Chess960, and the king's move
+    /// otherwise.
     pub fn uci(&self, m: Move) -> UciMove {
         UciMove::from_move(m, self.castles().mode())
     }
 
-    fn refresh_king_state(&mut self) {
+    fn update_checkers_and_pins(&mut self) {
         let (us, board) = (self.turn(), self.chess.board());
         let king = self.king(us);
         let enemy = board.by_color(!us);
@@ -279,8 +288,8 @@ impl Position {
     }
 }
 
-/// The squares from which a piece of each role attacks the other king. Discovered checks are rare
-/// enough to miss.
+/// The squares from which a piece of each role attacks the enemy king. Discovered checks are not
+/// covered: they are rare.
 pub struct CheckSquares([Bitboard; 7]);
 
 impl CheckSquares {
@@ -289,14 +298,14 @@ impl CheckSquares {
         self.0[role as usize]
     }
 
-    /// Whether the moved piece itself gives check.
+    /// Whether the move is a direct check.
     #[inline]
     pub fn include(&self, m: Move) -> bool {
         self.of(m.promotion().unwrap_or(m.role())).contains(m.to())
     }
 }
 
-/// Values for exchanges and for pruning; never part of the evaluation.
+/// Piece values for SEE and pruning. They are not part of the evaluation.
 pub const fn see_value(role: Role) -> i32 {
     match role {
         Role::Pawn => 100,

@@ -1,10 +1,10 @@
-//! Staged generation of legal moves on shakmaty's attack tables.
+//! Staged move generation, with shakmaty's attack tables.
 //!
-//! shakmaty makes all moves at once and filters; a search that usually stops after the first
-//! good capture wants the captures alone. Two stages cover every legal move exactly once:
-//! [`Stage::Tactical`] (captures, en passant, promotions to queen) and [`Stage::Quiet`] (the rest,
-//! with castling and under-promotions that do not capture). Moves are legal as they come:
-//! checks and pins become masks before a move is made, so nothing is filtered afterwards.
+//! shakmaty generates all moves at once, but a search that often fails high on the first capture
+//! needs only captures. Two stages cover each legal move exactly once: [`Stage::Tactical`]
+//! (captures, en passant, promotions to queen) and [`Stage::Quiet`] (all others, with castling and
+//! under-promotions without capture). Only legal moves are generated: check and pin masks are
+//! applied first, so no pseudo-legal move has to be filtered out.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -23,7 +23,7 @@ pub enum Stage {
 
 const UNDER_PROMOTIONS: [Role; 3] = [Role::Knight, Role::Rook, Role::Bishop];
 
-/// Every legal move, tactical ones first.
+/// All legal moves, tactical moves first.
 pub fn legal_moves(position: &Position) -> MoveList {
     let mut moves = MoveList::new();
     generate(position, Stage::Tactical, |m| moves.push(m));
@@ -35,48 +35,43 @@ pub fn has_legal_move(position: &Position) -> bool {
     !legal_moves(position).is_empty()
 }
 
-/// Hands every legal move of one stage to `found`.
-pub fn generate(position: &Position, stage: Stage, mut found: impl FnMut(Move)) {
+/// Calls `emit` for each legal move of one stage.
+pub fn generate(position: &Position, stage: Stage, mut emit: impl FnMut(Move)) {
     let masks = Masks::of(position);
     let board = position.board();
     let targets = match stage {
         Stage::Tactical => position.them(),
         Stage::Quiet => !board.occupied(),
     };
-    king_moves(position, &masks, targets, &mut found);
+    king_moves(position, &masks, targets, &mut emit);
     if position.checkers().more_than_one() {
         return;
     }
     let targets_in_check = targets & masks.check;
-    piece_moves(position, &masks, |_| targets_in_check, &mut found);
+    piece_moves(position, &masks, |_| targets_in_check, &mut emit);
     match stage {
-        Stage::Tactical => tactical_pawn_moves(position, &masks, &mut found),
+        Stage::Tactical => tactical_pawn_moves(position, &masks, &mut emit),
         Stage::Quiet => {
-            quiet_pawn_moves(position, &masks, masks.check, &mut found);
-            castling(position, &mut found);
+            quiet_pawn_moves(position, &masks, masks.check, &mut emit);
+            castling(position, &mut emit);
         }
     }
 }
 
-/// Hands every quiet move that checks by the moved piece itself to `found`. Not while in check.
-pub fn quiet_checks(position: &Position, mut found: impl FnMut(Move)) {
+/// Calls `emit` for each quiet direct check. Not allowed in check.
+pub fn quiet_checks(position: &Position, mut emit: impl FnMut(Move)) {
     debug_assert!(!position.in_check());
     let masks = Masks::of(position);
     let squares = position.check_squares();
     let empty = !position.board().occupied();
-    piece_moves(
-        position,
-        &masks,
-        |role| squares.of(role) & empty,
-        &mut found,
-    );
-    quiet_pawn_moves(position, &masks, squares.of(Role::Pawn), &mut found);
+    piece_moves(position, &masks, |role| squares.of(role) & empty, &mut emit);
+    quiet_pawn_moves(position, &masks, squares.of(Role::Pawn), &mut emit);
 }
 
-/// What checks and pins leave open.
+/// Check and pin masks.
 struct Masks {
     king: Square,
-    /// Squares that capture the checker or block it; everything when not in check.
+    /// Squares that capture or block the checker; all squares when not in check.
     check: Bitboard,
     pinned: Bitboard,
 }
@@ -96,22 +91,22 @@ impl Masks {
         }
     }
 
-    /// A pinned piece stays on the line through its king.
+    /// Whether a pin allows the move: a pinned piece stays on the line through its king.
     #[inline]
     fn allows(&self, from: Square, to: Square) -> bool {
         !self.pinned.contains(from) || attacks::ray(self.king, from).contains(to)
     }
 }
 
-fn king_moves(position: &Position, masks: &Masks, targets: Bitboard, found: &mut impl FnMut(Move)) {
+fn king_moves(position: &Position, masks: &Masks, targets: Bitboard, emit: &mut impl FnMut(Move)) {
     for to in attacks::king_attacks(masks.king) & targets {
         if is_safe_for_king(position, masks.king, to) {
-            found(normal(position.board(), Role::King, masks.king, to));
+            emit(normal(position.board(), Role::King, masks.king, to));
         }
     }
 }
 
-/// The king itself does not shield the square it flees to.
+/// Whether the square is not attacked once the king has left its own.
 #[inline]
 fn is_safe_for_king(position: &Position, king: Square, to: Square) -> bool {
     let board = position.board();
@@ -123,48 +118,48 @@ fn piece_moves(
     position: &Position,
     masks: &Masks,
     targets: impl Fn(Role) -> Bitboard,
-    found: &mut impl FnMut(Move),
+    emit: &mut impl FnMut(Move),
 ) {
     let board = position.board();
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
         for from in board.by_role(role) & position.us() {
-            let mut reach = piece_attacks(role, from, board.occupied()) & targets(role);
+            let mut targets = piece_attacks(role, from, board.occupied()) & targets(role);
             if masks.pinned.contains(from) {
-                reach &= attacks::ray(masks.king, from);
+                targets &= attacks::ray(masks.king, from);
             }
-            for to in reach {
-                found(normal(board, role, from, to));
+            for to in targets {
+                emit(normal(board, role, from, to));
             }
         }
     }
 }
 
-fn tactical_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMut(Move)) {
+fn tactical_pawn_moves(position: &Position, masks: &Masks, emit: &mut impl FnMut(Move)) {
     let (us, board) = (position.turn(), position.board());
     let pawns = board.pawns() & position.us();
-    let victims = position.them() & masks.check;
-    let last = Bitboard::from(us.backrank().flip_vertical());
+    let targets = position.them() & masks.check;
+    let promotion_rank = Bitboard::from(us.backrank().flip_vertical());
 
-    for (delta, wrapped) in capture_directions(us) {
-        for to in pawns.shift(delta) & victims & !Bitboard::from(wrapped) {
+    for (delta, wrap_file) in capture_directions(us) {
+        for to in pawns.shift(delta) & targets & !Bitboard::from(wrap_file) {
             let from = step_back(to, delta);
             if !masks.allows(from, to) {
                 continue;
             }
             let capture = board.role_at(to);
-            if last.contains(to) {
+            if promotion_rank.contains(to) {
                 for promotion in [Role::Queen].into_iter().chain(UNDER_PROMOTIONS) {
-                    found(pawn(from, to, capture, Some(promotion)));
+                    emit(pawn(from, to, capture, Some(promotion)));
                 }
             } else {
-                found(pawn(from, to, capture, None));
+                emit(pawn(from, to, capture, None));
             }
         }
     }
-    for to in pushes(position, pawns) & last & masks.check {
+    for to in pushes(position, pawns) & promotion_rank & masks.check {
         let from = step_back(to, forward(us));
         if masks.allows(from, to) {
-            found(pawn(from, to, None, Some(Role::Queen)));
+            emit(pawn(from, to, None, Some(Role::Queen)));
         }
     }
     if position.chess().maybe_ep_square().is_some() {
@@ -172,7 +167,7 @@ fn tactical_pawn_moves(position: &Position, masks: &Masks, found: &mut impl FnMu
             .chess()
             .en_passant_moves()
             .into_iter()
-            .for_each(found);
+            .for_each(emit);
     }
 }
 
@@ -180,12 +175,12 @@ fn quiet_pawn_moves(
     position: &Position,
     masks: &Masks,
     targets: Bitboard,
-    found: &mut impl FnMut(Move),
+    emit: &mut impl FnMut(Move),
 ) {
     let us = position.turn();
     let pawns = position.board().pawns() & position.us();
-    let last = Bitboard::from(us.backrank().flip_vertical());
-    let third = Bitboard::from(us.fold_wb(Rank::Third, Rank::Sixth));
+    let promotion_rank = Bitboard::from(us.backrank().flip_vertical());
+    let third_rank = Bitboard::from(us.fold_wb(Rank::Third, Rank::Sixth));
 
     let single = pushes(position, pawns);
     for to in single & targets {
@@ -193,23 +188,23 @@ fn quiet_pawn_moves(
         if !masks.allows(from, to) {
             continue;
         }
-        if last.contains(to) {
+        if promotion_rank.contains(to) {
             for promotion in UNDER_PROMOTIONS {
-                found(pawn(from, to, None, Some(promotion)));
+                emit(pawn(from, to, None, Some(promotion)));
             }
         } else {
-            found(pawn(from, to, None, None));
+            emit(pawn(from, to, None, None));
         }
     }
-    for to in pushes(position, single & third) & targets {
+    for to in pushes(position, single & third_rank) & targets {
         let from = step_back(to, 2 * forward(us));
         if masks.allows(from, to) {
-            found(pawn(from, to, None, None));
+            emit(pawn(from, to, None, None));
         }
     }
 }
 
-fn castling(position: &Position, found: &mut impl FnMut(Move)) {
+fn castling(position: &Position, emit: &mut impl FnMut(Move)) {
     if position.in_check() || !position.castles().has_color(position.turn()) {
         return;
     }
@@ -222,7 +217,7 @@ fn castling(position: &Position, found: &mut impl FnMut(Move)) {
                 .chess()
                 .castling_moves(side)
                 .into_iter()
-                .for_each(&mut *found);
+                .for_each(&mut *emit);
         }
     }
 }
@@ -232,7 +227,7 @@ fn forward(us: Color) -> i32 {
     us.fold_wb(8, -8)
 }
 
-/// Where a pawn captures, with the file its shift wraps onto.
+/// The shifts of pawn captures, each with the file onto which it wraps.
 #[inline]
 fn capture_directions(us: Color) -> [(i32, File); 2] {
     us.fold_wb([(7, File::H), (9, File::A)], [(-9, File::H), (-7, File::A)])
@@ -270,6 +265,7 @@ fn normal(board: &Board, role: Role, from: Square, to: Square) -> Move {
     }
 }
 
+/// Attacks of a piece; empty for pawns, whose attacks depend on colour.
 #[inline]
 pub fn piece_attacks(role: Role, from: Square, occupied: Bitboard) -> Bitboard {
     match role {
@@ -282,8 +278,8 @@ pub fn piece_attacks(role: Role, from: Square, occupied: Bitboard) -> Bitboard {
     }
 }
 
-/// A move in 16 bits, as hash table and killer slots keep it: origin, target, promotion.
-/// Castling is the king going to its rook's square. The value 0 stands for no move.
+/// A move in 16 bits, for the transposition table and killers: origin, target, promotion.
+/// Castling is encoded as king takes rook. The value 0 is no move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedMove(u16);
 
@@ -319,8 +315,8 @@ impl PackedMove {
         self == PackedMove::new(m)
     }
 
-    /// The move this stands for in `position`, if it is legal there. Packed moves come from
-    /// other positions (killers) or from colliding keys, so nothing is taken on trust.
+    /// The move in `position`, if it is legal there. Packed moves may come from other positions
+    /// (killers, key collisions), so legality is checked in full.
     pub fn unpack(self, position: &Position) -> Option<Move> {
         if !self.is_some() {
             return None;
@@ -351,7 +347,7 @@ impl PackedMove {
     }
 }
 
-/// For any piece but the king: the checker is dealt with and no pin is broken.
+/// For any piece but the king: the move evades check and respects pins.
 fn leaves_king_safe(position: &Position, from: Square, to: Square) -> bool {
     let masks = Masks::of(position);
     !position.checkers().more_than_one() && masks.check.contains(to) && masks.allows(from, to)
@@ -398,12 +394,12 @@ fn push_reaches(position: &Position, from: Square, to: Square) -> bool {
     single.contains(to) || (from.rank() == start && pushes(position, single).contains(to))
 }
 
-/// Counts the leaves of the legal move tree, through the staged generator.
+/// Counts the leaf nodes of the legal move tree, with the staged generator.
 pub fn perft(position: &Position, depth: u32) -> u64 {
     perft_until(position, depth, &AtomicBool::new(false))
 }
 
-/// The same, giving up early (with a count that means nothing) once `stop` is set.
+/// The same, until `stop` is set; the count is then meaningless.
 pub fn perft_until(position: &Position, depth: u32, stop: &AtomicBool) -> u64 {
     if depth == 0 {
         return 1;

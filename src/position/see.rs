@@ -1,12 +1,12 @@
-//! Static exchange evaluation: what is left when both sides keep capturing on one square,
-//! least valuable piece first, each stopping when it pays to stop.
+//! Static exchange evaluation (SEE): the material result of a capture sequence on one square.
+//! Both sides capture with their least valuable attacker first and may stop at any time.
 
 use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
 
 use super::{Position, see_value};
 
-/// Whether the exchange that `m` starts wins at least `threshold` for the side to move.
-/// Castling and promotions count as quiet: they never lose material by themselves.
+/// Whether the SEE of `m` is at least `threshold`. Castling, en passant and promotions count as
+/// zero.
 pub fn see_at_least(position: &Position, m: Move, threshold: i32) -> bool {
     let Move::Normal {
         role,
@@ -24,17 +24,17 @@ pub fn see_at_least(position: &Position, m: Move, threshold: i32) -> bool {
     if balance < 0 {
         return false;
     }
-    // Even if the moved piece is lost for nothing the threshold stands.
+    // The threshold is met even if the moved piece is lost.
     balance -= see_value(role);
     if balance >= 0 {
         return true;
     }
-    exchange_favours_mover(position.board(), position.turn(), from, to, balance)
+    mover_wins_exchange(position.board(), position.turn(), from, to, balance)
 }
 
-/// Plays out the exchange on `target`; `balance` is negative: the mover is behind if its piece
-/// falls. The side that cannot recapture without ending behind has lost the argument.
-fn exchange_favours_mover(
+/// Plays out the captures on `target`. `balance` is the mover's, if its piece is captured, and is
+/// negative. The side that cannot capture without ending below zero loses the exchange.
+fn mover_wins_exchange(
     board: &Board,
     mover: Color,
     from: Square,
@@ -42,7 +42,7 @@ fn exchange_favours_mover(
     mut balance: i32,
 ) -> bool {
     let diagonal = board.bishops_and_queens();
-    let straight = board.rooks_and_queens();
+    let orthogonal = board.rooks_and_queens();
     let mut occupied = board.occupied() ^ Bitboard::from(from);
     occupied.add(target);
     let mut attackers = all_attackers(board, target, occupied);
@@ -54,7 +54,7 @@ fn exchange_favours_mover(
         let Some((role, square)) = least_valuable(board, ours) else {
             break;
         };
-        // A king may not capture into another attacker.
+        // A king cannot capture a defended piece.
         if role == Role::King && (attackers & board.by_color(!side)).any() {
             break;
         }
@@ -64,18 +64,18 @@ fn exchange_favours_mover(
         if balance >= 0 {
             break;
         }
-        // Whatever stood behind the capturer now sees the square.
+        // Add X-ray attackers behind the capturing piece.
         if matches!(role, Role::Pawn | Role::Bishop | Role::Queen) {
             attackers |= attacks::bishop_attacks(target, occupied) & diagonal;
         }
         if matches!(role, Role::Rook | Role::Queen) {
-            attackers |= attacks::rook_attacks(target, occupied) & straight;
+            attackers |= attacks::rook_attacks(target, occupied) & orthogonal;
         }
     }
     side != mover
 }
 
-/// Of both sides, and each line looked along once.
+/// Attackers of both sides, with one lookup per kind of slider.
 fn all_attackers(board: &Board, target: Square, occupied: Bitboard) -> Bitboard {
     let pawns = |color: Color| {
         attacks::pawn_attacks(!color, target) & board.pawns() & board.by_color(color)
@@ -112,23 +112,20 @@ mod tests {
         see_at_least(&position, m, threshold)
     }
 
-    /// The exact worth of an exchange, found by asking for ever more.
-    fn assert_worth(fen: &str, uci: &str, worth: i32) {
-        assert!(wins(fen, uci, worth), "{uci} wins at least {worth}");
-        assert!(
-            !wins(fen, uci, worth + 1),
-            "{uci} wins no more than {worth}"
-        );
+    /// Checks the exact SEE from both sides of the threshold.
+    fn assert_see(fen: &str, uci: &str, see: i32) {
+        assert!(wins(fen, uci, see), "{uci} wins at least {see}");
+        assert!(!wins(fen, uci, see + 1), "{uci} wins no more than {see}");
     }
 
     #[test]
     fn undefended_pawn_is_a_pawn() {
-        assert_worth("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "e1e5", 100);
+        assert_see("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "e1e5", 100);
     }
 
     #[test]
     fn defenders_behind_defenders_count() {
-        assert_worth(
+        assert_see(
             "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -",
             "d3e5",
             100 - 310,
@@ -137,15 +134,15 @@ mod tests {
 
     #[test]
     fn king_does_not_capture_a_guarded_piece() {
-        assert_worth("8/8/3k4/3p4/8/8/3R4/3RK3 w - -", "d2d5", 100);
-        assert_worth("8/8/3k4/r2p4/8/8/3R4/3RK3 w - -", "d2d5", 100 - 500);
+        assert_see("8/8/3k4/3p4/8/8/3R4/3RK3 w - -", "d2d5", 100);
+        assert_see("8/8/3k4/r2p4/8/8/3R4/3RK3 w - -", "d2d5", 100 - 500);
     }
 
     #[test]
     fn quiet_move_to_an_attacked_square_loses_the_piece() {
-        assert_worth("4k3/2p5/8/8/8/4N3/8/4K3 w - -", "e3d5", 0);
-        assert_worth("4k3/2p5/8/8/8/2N5/8/4K3 w - -", "c3b5", 0);
-        assert_worth("4k3/2p1p3/8/8/8/2N5/8/4K3 w - -", "c3d5", 0);
-        assert_worth("4k3/8/4p3/8/8/2N5/8/4K3 w - -", "c3d5", -310);
+        assert_see("4k3/2p5/8/8/8/4N3/8/4K3 w - -", "e3d5", 0);
+        assert_see("4k3/2p5/8/8/8/2N5/8/4K3 w - -", "c3b5", 0);
+        assert_see("4k3/2p1p3/8/8/8/2N5/8/4K3 w - -", "c3d5", 0);
+        assert_see("4k3/8/4p3/8/8/2N5/8/4K3 w - -", "c3d5", -310);
     }
 }
