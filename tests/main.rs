@@ -16,6 +16,7 @@ mod papers;
 mod perft;
 mod rating;
 mod recognition;
+mod rooms;
 mod support;
 mod terms;
 mod tune;

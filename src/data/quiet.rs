@@ -1,7 +1,7 @@
 //! Whether a position is quiet: nothing on the board changes the static score by much.
 
 use crate::eval::{Weights, evaluate_uncached};
-use crate::position::movegen::{self, Stage};
+use crate::position::movegen::{self, MoveKind};
 use crate::position::{Position, see_at_least};
 
 /// Captures beyond this many plies are no longer about this position.
@@ -24,7 +24,7 @@ fn quiescence(position: &Position, weights: &Weights, mut alpha: i32, beta: i32,
     }
     alpha = alpha.max(best);
     let mut moves = Vec::new();
-    movegen::generate(position, Stage::Tactical, |m| {
+    movegen::generate(position, MoveKind::Tactical, |m| {
         if see_at_least(position, m, 0) {
             moves.push(m);
         }

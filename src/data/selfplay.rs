@@ -17,7 +17,7 @@ use super::epd::fields;
 use super::mentor::Mentor;
 use super::pgn::PgnGame;
 use crate::eval::Weights;
-use crate::position::movegen::Stage;
+use crate::position::movegen::MoveKind;
 use crate::position::{Game, Position, movegen, see_at_least};
 use crate::random::{Purpose, stream};
 use crate::search::{Engine, EngineError, EngineSettings, Limits, SearchRequest};
@@ -201,7 +201,7 @@ fn is_calm(position: &Position) -> bool {
         return false;
     }
     let mut calm = true;
-    movegen::generate(position, Stage::Tactical, |m| {
+    movegen::generate(position, MoveKind::Tactical, |m| {
         calm &= m.promotion().is_none() && !see_at_least(position, m, 1);
     });
     calm

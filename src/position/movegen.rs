@@ -1,8 +1,8 @@
 //! Staged move generation, with shakmaty's attack tables.
 //!
 //! shakmaty generates all moves at once, but a search that often fails high on the first capture
-//! needs only captures. Two stages cover each legal move exactly once: [`Stage::Tactical`]
-//! (captures, en passant, promotions to queen) and [`Stage::Quiet`] (all others, with castling and
+//! needs only captures. Two stages cover each legal move exactly once: [`MoveKind::Tactical`]
+//! (captures, en passant, promotions to queen) and [`MoveKind::Quiet`] (all others, with castling and
 //! under-promotions without capture). Only legal moves are generated: check and pin masks are
 //! applied first, so no pseudo-legal move has to be filtered out.
 
@@ -15,8 +15,9 @@ use shakmaty::{
 
 use super::Position;
 
+/// The two stages of move generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum MoveKind {
     Tactical,
     Quiet,
 }
@@ -26,8 +27,8 @@ const UNDER_PROMOTIONS: [Role; 3] = [Role::Knight, Role::Rook, Role::Bishop];
 /// All legal moves, tactical moves first.
 pub fn legal_moves(position: &Position) -> MoveList {
     let mut moves = MoveList::new();
-    generate(position, Stage::Tactical, |m| moves.push(m));
-    generate(position, Stage::Quiet, |m| moves.push(m));
+    generate(position, MoveKind::Tactical, |m| moves.push(m));
+    generate(position, MoveKind::Quiet, |m| moves.push(m));
     moves
 }
 
@@ -35,13 +36,13 @@ pub fn has_legal_move(position: &Position) -> bool {
     !legal_moves(position).is_empty()
 }
 
-/// Calls `emit` for each legal move of one stage.
-pub fn generate(position: &Position, stage: Stage, mut emit: impl FnMut(Move)) {
+/// Calls `emit` for each legal move of one kind.
+pub fn generate(position: &Position, kind: MoveKind, mut emit: impl FnMut(Move)) {
     let masks = Masks::of(position);
     let board = position.board();
-    let targets = match stage {
-        Stage::Tactical => position.them(),
-        Stage::Quiet => !board.occupied(),
+    let targets = match kind {
+        MoveKind::Tactical => position.them(),
+        MoveKind::Quiet => !board.occupied(),
     };
     king_moves(position, &masks, targets, &mut emit);
     if position.checkers().more_than_one() {
@@ -49,9 +50,9 @@ pub fn generate(position: &Position, stage: Stage, mut emit: impl FnMut(Move)) {
     }
     let targets_in_check = targets & masks.check;
     piece_moves(position, &masks, |_| targets_in_check, &mut emit);
-    match stage {
-        Stage::Tactical => tactical_pawn_moves(position, &masks, &mut emit),
-        Stage::Quiet => {
+    match kind {
+        MoveKind::Tactical => tactical_pawn_moves(position, &masks, &mut emit),
+        MoveKind::Quiet => {
             quiet_pawn_moves(position, &masks, masks.check, &mut emit);
             castling(position, &mut emit);
         }

@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use shakmaty::{Color, Move, Role};
 
 use super::history::{Context, History};
-use crate::position::movegen::{self, PackedMove, Stage as Generated};
+use crate::position::movegen::{self, MoveKind, PackedMove};
 use crate::position::{Position, see_at_least, see_value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,7 +163,7 @@ impl Picker {
 
     fn generate_captures(&mut self, position: &Position, history: &History) {
         let (us, table_move, moves) = (position.turn(), self.table_move, &mut self.moves);
-        movegen::generate(position, Generated::Tactical, |m| {
+        movegen::generate(position, MoveKind::Tactical, |m| {
             if Some(m) != table_move {
                 let score = capture_score(us, m, history);
                 moves.push(Scored { m, score });
@@ -176,7 +176,7 @@ impl Picker {
         self.next = 0;
         let (us, table_move) = (position.turn(), self.table_move);
         let (refutations, moves) = (&self.refutations, &mut self.moves);
-        movegen::generate(position, Generated::Quiet, |m| {
+        movegen::generate(position, MoveKind::Quiet, |m| {
             if Some(m) != table_move && !refutations.contains(&PackedMove::new(m)) {
                 let score = history.quiet(us, m, context);
                 moves.push(Scored { m, score });

@@ -20,7 +20,7 @@ use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
 use super::table::{Bound, Entry, Table};
 use super::{EngineError, SearchResult};
 use crate::eval::{Evaluator, Weights};
-use crate::position::movegen::{self, PackedMove, Stage};
+use crate::position::movegen::{self, MoveKind, PackedMove};
 use crate::position::{Game, Position, see_at_least, see_value};
 
 /// How far to look: all moves, then captures, written `3` or `3+3`.
@@ -240,7 +240,7 @@ impl PlainSearch {
         }
         alpha = alpha.max(best_score);
         let mut moves = Moves::default();
-        movegen::generate(position, Stage::Tactical, |m| {
+        movegen::generate(position, MoveKind::Tactical, |m| {
             moves.push(m, exchange_gain(m))
         });
         while let Some(m) = moves.pop() {

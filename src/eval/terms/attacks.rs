@@ -5,7 +5,9 @@
 
 use shakmaty::{Bitboard, Role, Square, attacks};
 
-use super::board::{BlackSide, CENTRE_FILES, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide};
+use super::board::{
+    BlackSide, CENTRE_FILES, KING_SIDE, Pieces, QUEEN_SIDE, StaticColor, WhiteSide,
+};
 use super::geometry::{diagonals, orthogonals};
 use super::pawns::PawnStructure;
 use crate::position::Position;
@@ -54,7 +56,7 @@ impl Attacks {
     }
 
     #[inline(always)]
-    fn init_side<S: Side>(&mut self, pieces: &Pieces, pawns: &PawnStructure) {
+    fn init_side<S: StaticColor>(&mut self, pieces: &Pieces, pawns: &PawnStructure) {
         let king = pieces.king[S::US];
         let king_attacks = attacks::king_attacks(king);
         let pawn_attacks = pawns.attacks[S::US];
@@ -73,7 +75,12 @@ impl Attacks {
 
     /// Adds the attacks of one piece.
     #[inline(always)]
-    pub fn add_piece<S: Side>(&mut self, role: Role, attacked: Bitboard, enemy_king: Bitboard) {
+    pub fn add_piece<S: StaticColor>(
+        &mut self,
+        role: Role,
+        attacked: Bitboard,
+        enemy_king: Bitboard,
+    ) {
         self.by_role[S::US][role as usize - 1] |= attacked;
         self.twice[S::US] |= self.any[S::US] & attacked;
         self.any[S::US] |= attacked;
@@ -95,7 +102,7 @@ impl Attacks {
 
     /// Squares that a pawn defends, or that are defended twice and attacked at most once.
     #[inline(always)]
-    pub fn strongly_protected<S: Side>(&self) -> Bitboard {
+    pub fn strongly_protected<S: StaticColor>(&self) -> Bitboard {
         self.by(S::US, Role::Pawn) | (self.twice[S::US] & !self.twice[S::THEM])
     }
 }

@@ -1,15 +1,15 @@
 //! Bitboards by colour, and colour-relative directions.
 //!
-//! Evaluation code is generic over a [`Side`]. The side is a type, so ranks, directions and
+//! Evaluation code is generic over a [`StaticColor`]. The colour is a type, so ranks, directions and
 //! array indices are compile-time constants and cost no branch.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use crate::position::Position;
 
-/// White or Black, as a type.
-pub trait Side {
-    type Them: Side;
+/// A colour known at compile time.
+pub trait StaticColor {
+    type Them: StaticColor;
     const COLOR: Color;
     /// Index of this side in arrays by colour.
     const US: usize;
@@ -121,14 +121,14 @@ pub trait Side {
 pub struct WhiteSide;
 pub struct BlackSide;
 
-impl Side for WhiteSide {
+impl StaticColor for WhiteSide {
     type Them = BlackSide;
     const COLOR: Color = Color::White;
     const US: usize = 0;
     const THEM: usize = 1;
 }
 
-impl Side for BlackSide {
+impl StaticColor for BlackSide {
     type Them = WhiteSide;
     const COLOR: Color = Color::Black;
     const US: usize = 1;

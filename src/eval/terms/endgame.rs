@@ -7,7 +7,7 @@
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::board::{
-    BlackSide, FILE_A, FILE_H, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count,
+    BlackSide, FILE_A, FILE_H, KING_SIDE, Pieces, QUEEN_SIDE, StaticColor, WhiteSide, count,
     edge_distance, file_fill,
 };
 use super::kpk;
@@ -38,7 +38,7 @@ fn piece_material(pieces: &Pieces, color: usize) -> i32 {
 }
 
 #[inline(always)]
-fn scale<S: Side>(pieces: &Pieces, pawns: &PawnStructure, turn: Color) -> i32 {
+fn scale<S: StaticColor>(pieces: &Pieces, pawns: &PawnStructure, turn: Color) -> i32 {
     if pieces.occupied.0.count_ones() <= MAX_KNOWN_PIECES
         && let Some(known) = known_scale::<S>(pieces, turn)
     {
@@ -71,7 +71,7 @@ fn pawnless_scale(own: i32, enemy: i32) -> i32 {
 
 /// Opposite-coloured bishops, few pawns, pawns on one wing: hard to win.
 #[inline(always)]
-fn drawish_scale<S: Side>(pieces: &Pieces, pawns: &PawnStructure, own_pawns: i32) -> i32 {
+fn drawish_scale<S: StaticColor>(pieces: &Pieces, pawns: &PawnStructure, own_pawns: i32) -> i32 {
     let all_pawns = pieces.pawns(0) | pieces.pawns(1);
     let one_wing = (all_pawns & QUEEN_SIDE).is_empty() || (all_pawns & KING_SIDE).is_empty();
     if has_opposite_bishops(pieces) {
@@ -107,7 +107,7 @@ fn has_opposite_bishops(pieces: &Pieces) -> bool {
 /// Wrong bishop: only rook pawns of one file, with no piece or a bishop that does not control
 /// the promotion square, against a king that reaches the corner.
 #[inline(always)]
-fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
+fn wrong_bishop_scale<S: StaticColor>(pieces: &Pieces) -> i32 {
     let own = pieces.pawns(S::US);
     let minors_and_majors = pieces.minors_and_majors(S::US);
     let on_edge = (own & !FILE_A).is_empty() || (own & !FILE_H).is_empty();
@@ -139,7 +139,7 @@ fn wrong_bishop_scale<S: Side>(pieces: &Pieces) -> i32 {
 
 /// Endgames with few pieces whose result is known, when `S` is the stronger side.
 #[inline(never)]
-fn known_scale<S: Side>(pieces: &Pieces, turn: Color) -> Option<i32> {
+fn known_scale<S: StaticColor>(pieces: &Pieces, turn: Color) -> Option<i32> {
     let (own, enemy) = (
         pieces.minors_and_majors(S::US),
         pieces.minors_and_majors(S::THEM),
@@ -185,7 +185,7 @@ fn can_mate(pieces: &Pieces, color: usize) -> bool {
 
 /// Rook against pawn (KRKP): drawish when the pawn is far advanced, its king next to it and the
 /// other king far away.
-fn rook_against_pawn<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> i32 {
+fn rook_against_pawn<S: StaticColor>(pawn: Square, pieces: &Pieces, turn: Color) -> i32 {
     let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
     let rank = S::Them::rank(pawn);
     let own_move = u32::from(turn == S::COLOR);
@@ -203,7 +203,7 @@ fn rook_against_pawn<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> i32
 
 /// Queen against pawn (KQKP): drawish with a rook or bishop pawn on the seventh rank, its king
 /// next to it and the other king far away.
-fn queen_against_pawn<S: Side>(pawn: Square, pieces: &Pieces) -> i32 {
+fn queen_against_pawn<S: StaticColor>(pawn: Square, pieces: &Pieces) -> i32 {
     let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
     let drawing_file = matches!(pawn.to_u32() & 7, 0 | 2 | 5 | 7);
     let about_to_promote = S::Them::rank(pawn) == 6 && weak.distance(pawn) <= 1;
@@ -214,7 +214,7 @@ fn queen_against_pawn<S: Side>(pawn: Square, pieces: &Pieces) -> i32 {
     }
 }
 
-fn is_pawn_win<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
+fn is_pawn_win<S: StaticColor>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
     kpk::is_won(
         S::COLOR,
         pieces.king[S::US],
@@ -226,7 +226,7 @@ fn is_pawn_win<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
 
 /// Reports the endgames that `S` is known to win.
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
+pub fn report<S: StaticColor>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
     let bare = pieces.all[S::THEM] == Bitboard::from_square(pieces.king[S::THEM]);
     if bare {
         report_against_bare_king::<S>(pieces, turn, sink);
@@ -234,7 +234,7 @@ pub fn report<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
 }
 
 #[inline(never)]
-fn report_against_bare_king<S: Side>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
+fn report_against_bare_king<S: StaticColor>(pieces: &Pieces, turn: Color, sink: &mut impl Sink) {
     let minors_and_majors = pieces.minors_and_majors(S::US);
     let own_pawns = pieces.pawns(S::US);
     if minors_and_majors.is_empty() {

@@ -3,7 +3,7 @@
 //! These terms belong to neither side. Their sum moves the endgame score away from zero or
 //! toward it, never across: see `Totals::endgame_with_complexity`.
 
-use super::board::{BlackSide, KING_SIDE, Pieces, QUEEN_SIDE, Side, WhiteSide, count};
+use super::board::{BlackSide, KING_SIDE, Pieces, QUEEN_SIDE, StaticColor, WhiteSide, count};
 use super::list::term;
 use super::pawns::PawnStructure;
 use super::sink::Sink;

@@ -11,14 +11,18 @@
 use shakmaty::{Bitboard, Castles, CastlingSide, Role, Square, attacks};
 
 use super::attacks::{Attacks, king_flank};
-use super::board::{FILE_A, Pieces, Side, beside, count, edge_distance};
+use super::board::{FILE_A, Pieces, StaticColor, beside, count, edge_distance};
 use super::list::term;
 use super::pawns::PawnStructure;
 use super::sink::Sink;
 
 /// Reports the king terms of side `S` that depend on pawns and kings alone.
 #[inline(always)]
-pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+pub fn report_structure<S: StaticColor>(
+    pieces: &Pieces,
+    pawns: &PawnStructure,
+    sink: &mut impl Sink,
+) {
     let king = pieces.king[S::US];
     report_shelter_and_storm::<S>(king, pieces, sink);
     report_open_files::<S>(king, pawns, sink);
@@ -31,7 +35,7 @@ pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &
 
 /// Reports the king terms of side `S` that depend on attacks.
 #[inline(always)]
-pub fn report<S: Side>(
+pub fn report<S: StaticColor>(
     pieces: &Pieces,
     pawns: &PawnStructure,
     attacks: &Attacks,
@@ -46,7 +50,7 @@ pub fn report<S: Side>(
 }
 
 #[inline(always)]
-pub fn report_castling<S: Side>(castles: &Castles, sink: &mut impl Sink) {
+pub fn report_castling<S: StaticColor>(castles: &Castles, sink: &mut impl Sink) {
     let may = |side| i32::from(castles.has(S::COLOR, side));
     sink.add(
         S::COLOR,
@@ -62,7 +66,7 @@ pub fn report_castling<S: Side>(castles: &Castles, sink: &mut impl Sink) {
 
 /// Reports pawn shelter and pawn storm on the king's file and the adjacent files.
 #[inline(always)]
-fn report_shelter_and_storm<S: Side>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
+fn report_shelter_and_storm<S: StaticColor>(king: Square, pieces: &Pieces, sink: &mut impl Sink) {
     let middle = (king.to_u32() & 7).clamp(1, 6);
     let in_front = S::ranks_from(S::rank(king));
     let own = pieces.pawns(S::US) & in_front;
@@ -85,7 +89,7 @@ fn report_shelter_and_storm<S: Side>(king: Square, pieces: &Pieces, sink: &mut i
 
 /// Reports open and half-open files at the king.
 #[inline(always)]
-fn report_open_files<S: Side>(king: Square, pawns: &PawnStructure, sink: &mut impl Sink) {
+fn report_open_files<S: StaticColor>(king: Square, pawns: &PawnStructure, sink: &mut impl Sink) {
     let square = Bitboard::from_square(king);
     let (ours, theirs) = (pawns.files[S::US], pawns.files[S::THEM]);
     let neighbours = count(beside(square) & !ours);
@@ -134,7 +138,7 @@ struct KingDanger {
 
 impl KingDanger {
     #[inline(always)]
-    fn of<S: Side>(
+    fn of<S: StaticColor>(
         king: Square,
         pieces: &Pieces,
         pawns: &PawnStructure,
@@ -188,7 +192,7 @@ impl KingDanger {
     }
 
     #[inline(always)]
-    fn report<S: Side>(&self, sink: &mut impl Sink) {
+    fn report<S: StaticColor>(&self, sink: &mut impl Sink) {
         sink.add(S::COLOR, term::king_danger(self.index()), 1);
         let [knights, bishops, rooks, queens] = self.attackers;
         sink.add(S::COLOR, term::king_attacked_by_knight(), knights);
@@ -217,7 +221,7 @@ impl KingDanger {
 /// Squares from which the enemy could give check: safe ones by role, and the number of unsafe
 /// ones.
 #[inline(always)]
-fn checks<S: Side>(
+fn checks<S: StaticColor>(
     king: Square,
     pieces: &Pieces,
     attacks: &Attacks,

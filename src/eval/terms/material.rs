@@ -2,12 +2,12 @@
 
 use shakmaty::Role;
 
-use super::board::{Pieces, Side, count};
+use super::board::{Pieces, StaticColor, count};
 use super::list::term;
 use super::sink::{Sink, Taper};
 
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+pub fn report<S: StaticColor>(pieces: &Pieces, sink: &mut impl Sink) {
     let pawns = count(pieces.pawns(S::US));
     let knights = count(pieces.knights(S::US));
     let bishops = count(pieces.bishops(S::US));

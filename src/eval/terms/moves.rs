@@ -3,12 +3,12 @@
 use shakmaty::{Bitboard, CastlingSide, Position as _, Role, Square, attacks};
 
 use super::attacks::pinned_pieces;
-use super::board::{Pieces, Side, count};
+use super::board::{Pieces, StaticColor, count};
 use crate::position::Position;
 
 /// The number of legal moves that `S` would have if it were to move. En passant counts only for
 /// the side that is to move.
-pub fn legal_moves<S: Side>(position: &Position, pieces: &Pieces) -> i32 {
+pub fn legal_moves<S: StaticColor>(position: &Position, pieces: &Pieces) -> i32 {
     let king = pieces.king[S::US];
     let checkers = position
         .board()
@@ -50,7 +50,7 @@ pub fn legal_moves<S: Side>(position: &Position, pieces: &Pieces) -> i32 {
 }
 
 /// Squares the king can legally move to, without castling.
-pub fn king_moves<S: Side>(position: &Position, pieces: &Pieces) -> Bitboard {
+pub fn king_moves<S: StaticColor>(position: &Position, pieces: &Pieces) -> Bitboard {
     let king = pieces.king[S::US];
     let without_king = pieces.occupied & !Bitboard::from_square(king);
     let is_safe = |to: &Square| {
@@ -64,21 +64,21 @@ pub fn king_moves<S: Side>(position: &Position, pieces: &Pieces) -> Bitboard {
 }
 
 /// The number of pseudo-legal moves of some pawns, without en passant.
-pub fn pawn_moves<S: Side>(pawns: Bitboard, pieces: &Pieces) -> i32 {
+pub fn pawn_moves<S: StaticColor>(pawns: Bitboard, pieces: &Pieces) -> i32 {
     let each = pawns.into_iter().map(Bitboard::from_square);
     each.map(|pawn| with_promotions::<S>(pawn_targets::<S>(pawn, pieces)))
         .sum()
 }
 
 /// Squares one pawn can push to or capture on.
-fn pawn_targets<S: Side>(pawn: Bitboard, pieces: &Pieces) -> Bitboard {
+fn pawn_targets<S: StaticColor>(pawn: Bitboard, pieces: &Pieces) -> Bitboard {
     let single = S::forward(pawn) & !pieces.occupied;
     let double = S::forward(single & S::rank_squares(2)) & !pieces.occupied;
     single | double | (S::pawn_attacks(pawn) & pieces.all[S::THEM])
 }
 
 /// The number of moves of all unpinned pawns.
-fn unpinned_pawn_moves<S: Side>(pawns: Bitboard, targets: Bitboard, pieces: &Pieces) -> i32 {
+fn unpinned_pawn_moves<S: StaticColor>(pawns: Bitboard, targets: Bitboard, pieces: &Pieces) -> i32 {
     let single = S::forward(pawns) & !pieces.occupied;
     let double = S::forward(single & S::rank_squares(2)) & !pieces.occupied;
     let (left, right) = S::pawn_attack_halves(pawns);
@@ -89,11 +89,11 @@ fn unpinned_pawn_moves<S: Side>(pawns: Bitboard, targets: Bitboard, pieces: &Pie
 }
 
 /// Counts each promotion as four moves.
-fn with_promotions<S: Side>(targets: Bitboard) -> i32 {
+fn with_promotions<S: StaticColor>(targets: Bitboard) -> i32 {
     count(targets) + 3 * count(targets & S::rank_squares(7))
 }
 
-fn castling_moves<S: Side>(position: &Position, pieces: &Pieces) -> i32 {
+fn castling_moves<S: StaticColor>(position: &Position, pieces: &Pieces) -> i32 {
     let castles = position.castles();
     let king = pieces.king[S::US];
     let without_king = pieces.occupied & !Bitboard::from_square(king);

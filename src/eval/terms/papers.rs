@@ -8,7 +8,8 @@
 use shakmaty::{Bitboard, Role, attacks};
 
 use super::board::{
-    BlackSide, CENTRE_FILES, Pieces, Side, WhiteSide, beside, count, edge_distance, file_fill,
+    BlackSide, CENTRE_FILES, Pieces, StaticColor, WhiteSide, beside, count, edge_distance,
+    file_fill,
 };
 use super::list::{Term, term};
 use super::moves;
@@ -22,7 +23,7 @@ pub fn report(position: &Position, pieces: &Pieces, pawns: &PawnStructure, sink:
     report_side::<BlackSide>(position, pieces, pawns, sink);
 }
 
-fn report_side<S: Side>(
+fn report_side<S: StaticColor>(
     position: &Position,
     pieces: &Pieces,
     pawns: &PawnStructure,
@@ -58,7 +59,7 @@ fn pawn_units(role: Role) -> i32 {
 }
 
 /// Moves of each piece, and the material that attacks the zone of either king.
-fn piece_activity<S: Side>(position: &Position, pieces: &Pieces, sink: &mut impl Sink) {
+fn piece_activity<S: StaticColor>(position: &Position, pieces: &Pieces, sink: &mut impl Sink) {
     let zone = |color: usize| {
         let king = pieces.king[color];
         attacks::king_attacks(king) | Bitboard::from_square(king)
@@ -86,7 +87,7 @@ fn piece_activity<S: Side>(position: &Position, pieces: &Pieces, sink: &mut impl
     sink.add(S::COLOR, term::king_moves(), king_moves);
 }
 
-fn knights<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+fn knights<S: StaticColor>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let knights = pieces.knights(S::US);
     let supported = knights & pawns.attacks[S::US];
     let undisturbed = knights & !pawns.attack_span[S::THEM];
@@ -106,7 +107,7 @@ fn knights<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink
 }
 
 /// Own pawns in front of a bishop that block its diagonals, and the moves of these pawns.
-fn bishop_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+fn bishop_pawns<S: StaticColor>(pieces: &Pieces, sink: &mut impl Sink) {
     for square in pieces.bishops(S::US) {
         let in_front = S::ranks_from(S::rank(square));
         let obstructing =
@@ -117,7 +118,7 @@ fn bishop_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
     }
 }
 
-fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+fn rooks<S: StaticColor>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let rooks = pieces.rooks(S::US);
     let unblocked = rooks & !S::rear_span(pieces.pawns(S::US));
     let king_file = file_fill(Bitboard::from_square(pieces.king[S::THEM]));
@@ -154,7 +155,7 @@ fn rooks<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) 
     }
 }
 
-fn pawn_advance<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+fn pawn_advance<S: StaticColor>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     const CENTRAL_SQUARES: Bitboard = Bitboard(0x0000_003c_3c00_0000);
     let own = pieces.pawns(S::US);
     sink.add(S::COLOR, term::pawn_central(), count(own & CENTRAL_SQUARES));
@@ -181,7 +182,7 @@ fn pawn_advance<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl
     );
 }
 
-fn king<S: Side>(
+fn king<S: StaticColor>(
     position: &Position,
     pieces: &Pieces,
     pawns: &PawnStructure,
@@ -215,7 +216,7 @@ fn king<S: Side>(
 
 /// The king is on the first rank and on a wing, has no castling rights, and has no own rook on
 /// its outer side.
-fn is_castled<S: Side>(position: &Position, pieces: &Pieces) -> bool {
+fn is_castled<S: StaticColor>(position: &Position, pieces: &Pieces) -> bool {
     let king = pieces.king[S::US];
     let file = king.to_u32() & 7;
     let at_home = S::rank(king) == 0 && matches!(file, 0..=2 | 6..=7);

@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::attacks::Attacks;
-use super::board::{Pieces, Side, beside, count, edge_distance, file_fill};
+use super::board::{Pieces, StaticColor, beside, count, edge_distance, file_fill};
 use super::geometry::distance;
 use super::list::term;
 use super::pawns::PawnStructure;
@@ -14,7 +14,11 @@ const ADVANCED: usize = 3;
 
 /// Reports the terms that depend on pawns and kings alone.
 #[inline(always)]
-pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+pub fn report_structure<S: StaticColor>(
+    pieces: &Pieces,
+    pawns: &PawnStructure,
+    sink: &mut impl Sink,
+) {
     for pawn in pawns.passed[S::US] {
         let rank = S::rank(pawn);
         sink.add(S::COLOR, term::passed_rank(rank), 1);
@@ -35,7 +39,7 @@ pub fn report_structure<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &
 
 /// Reports the terms that depend on the other pieces.
 #[inline(always)]
-pub fn report<S: Side>(
+pub fn report<S: StaticColor>(
     pieces: &Pieces,
     pawns: &PawnStructure,
     attacks: &Attacks,
@@ -56,7 +60,7 @@ pub fn report<S: Side>(
 
 /// Reports the distances of the kings; they count more on higher ranks.
 #[inline(always)]
-fn report_king_distances<S: Side>(
+fn report_king_distances<S: StaticColor>(
     pawn: Square,
     rank: usize,
     pieces: &Pieces,
@@ -74,7 +78,7 @@ fn report_king_distances<S: Side>(
 
 /// Reports the path to promotion: blocked, attacked, defended, free.
 #[inline(always)]
-fn report_path<S: Side>(
+fn report_path<S: StaticColor>(
     pawn: Bitboard,
     rank: usize,
     pieces: &Pieces,
@@ -129,7 +133,7 @@ fn report_path<S: Side>(
 /// The rule of the square: whether the enemy king alone catches the pawn. A pawn on its initial
 /// square may advance two squares; a pawn blocked by an own piece counts as caught.
 #[inline(always)]
-pub fn is_caught<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
+pub fn is_caught<S: StaticColor>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
     let square = Bitboard::from_square(pawn);
     if (S::front_span(square) & pieces.all[S::US]).any() {
         return true;
@@ -149,7 +153,7 @@ pub fn is_caught<S: Side>(pawn: Square, pieces: &Pieces, turn: Color) -> bool {
 
 /// Reports an outside passed pawn: at least two files outside all other pawns.
 #[inline(always)]
-fn report_outside<S: Side>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
+fn report_outside<S: StaticColor>(pieces: &Pieces, pawns: &PawnStructure, sink: &mut impl Sink) {
     let passed = pawns.passed[S::US];
     if passed.is_empty() {
         return;

@@ -7,7 +7,7 @@
 use shakmaty::{Bitboard, Color, Role, Square, attacks};
 
 use super::attacks::Attacks;
-use super::board::{FILE_A, Pieces, Side, count, east, west};
+use super::board::{FILE_A, Pieces, StaticColor, count, east, west};
 use super::list::{Term, term};
 use super::sink::Sink;
 use super::squares::{self, mirror};
@@ -17,7 +17,12 @@ type Table = fn(usize) -> Term;
 
 /// Reports the terms of side `S`.
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sink: &mut impl Sink) {
+pub fn report<S: StaticColor>(
+    pieces: &Pieces,
+    attacks: &Attacks,
+    turn: Color,
+    sink: &mut impl Sink,
+) {
     report_attacks_and_defences::<S>(pieces, attacks, turn, sink);
     report_xrays::<S>(pieces, sink);
     report_king_relative_squares::<S>(pieces, sink);
@@ -34,7 +39,7 @@ pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, turn: Color, sink: &m
 
 /// Attacks and defences, by role of attacker and target.
 #[inline(always)]
-fn report_attacks_and_defences<S: Side>(
+fn report_attacks_and_defences<S: StaticColor>(
     pieces: &Pieces,
     attacks: &Attacks,
     turn: Color,
@@ -64,7 +69,7 @@ fn report_attacks_and_defences<S: Side>(
 
 /// Attacks on the zones of both kings.
 #[inline(always)]
-fn report_king_zones<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+fn report_king_zones<S: StaticColor>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let tables: [(Square, Table); 2] = [
         (pieces.king[S::THEM], term::zone_attack),
         (pieces.king[S::US], term::zone_guard),
@@ -93,7 +98,7 @@ fn zone(king: Square) -> Bitboard {
 /// Pairs of pawns on the same or adjacent files, with the board mirrored as for piece-square
 /// tables.
 #[inline(always)]
-fn report_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+fn report_pawns<S: StaticColor>(pieces: &Pieces, sink: &mut impl Sink) {
     let mirror = mirror(pieces.king[S::US]);
     let coordinates = |pawn: Square| {
         let square = S::relative(pawn) ^ mirror;
@@ -122,7 +127,7 @@ fn report_pawns<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
 
 /// X-ray attacks: enemy pieces that a slider would attack if its nearest blockers were removed.
 #[inline(always)]
-fn report_xrays<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+fn report_xrays<S: StaticColor>(pieces: &Pieces, sink: &mut impl Sink) {
     type SliderAttacks = fn(Square, Bitboard) -> Bitboard;
     let sliders: [(Role, SliderAttacks); 3] = [
         (Role::Bishop, attacks::bishop_attacks),
@@ -143,7 +148,7 @@ fn report_xrays<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
 
 /// The square of each piece relative to both kings.
 #[inline(always)]
-fn report_king_relative_squares<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+fn report_king_relative_squares<S: StaticColor>(pieces: &Pieces, sink: &mut impl Sink) {
     let tables: [(Role, Table, Table); 5] = [
         (
             Role::Pawn,
@@ -183,7 +188,7 @@ fn report_king_relative_squares<S: Side>(pieces: &Pieces, sink: &mut impl Sink) 
 /// Index of a square relative to a king: 15 rows, from seven ranks behind the king to seven
 /// ranks ahead of it (relative to the piece's side), with 8 file distances each.
 #[inline(always)]
-fn king_relative_index<S: Side>(king: Square, piece: Square) -> usize {
+fn king_relative_index<S: StaticColor>(king: Square, piece: Square) -> usize {
     let (king, piece) = (S::relative(king), S::relative(piece));
     let files = (piece & 7).abs_diff(king & 7);
     8 * (7 + (piece >> 3) - (king >> 3)) + files
@@ -196,7 +201,7 @@ fn pair(row: usize, target: Role) -> usize {
 
 /// Skips counts of zero, which are the most frequent.
 #[inline(always)]
-fn report_nonzero<S: Side>(term: Term, count: i32, sink: &mut impl Sink) {
+fn report_nonzero<S: StaticColor>(term: Term, count: i32, sink: &mut impl Sink) {
     if count != 0 {
         sink.add(S::COLOR, term, count);
     }

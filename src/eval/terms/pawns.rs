@@ -5,7 +5,7 @@
 
 use shakmaty::{Bitboard, Square};
 
-use super::board::{BlackSide, Pieces, Side, WhiteSide, beside, count, file_fill};
+use super::board::{BlackSide, Pieces, StaticColor, WhiteSide, beside, count, file_fill};
 use super::list::{Term, term};
 use super::sink::Sink;
 
@@ -35,7 +35,7 @@ impl PawnStructure {
     }
 
     #[inline(always)]
-    fn collect<S: Side>(&mut self, pieces: &Pieces) {
+    fn collect<S: StaticColor>(&mut self, pieces: &Pieces) {
         let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
         let (left, right) = S::pawn_attack_halves(own);
         self.attacks[S::US] = left | right;
@@ -49,13 +49,13 @@ impl PawnStructure {
     }
 
     #[inline(always)]
-    pub fn isolated<S: Side>(&self, pieces: &Pieces) -> Bitboard {
+    pub fn isolated<S: StaticColor>(&self, pieces: &Pieces) -> Bitboard {
         pieces.pawns(S::US) & !beside(self.files[S::US])
     }
 
     /// Backward pawns: an enemy pawn attacks the stop square, and no own pawn can ever defend it.
     #[inline(always)]
-    pub fn backward<S: Side>(&self, pieces: &Pieces) -> Bitboard {
+    pub fn backward<S: StaticColor>(&self, pieces: &Pieces) -> Bitboard {
         let own = pieces.pawns(S::US);
         let stops = S::forward(own) & self.attacks[S::THEM] & !self.attack_span[S::US];
         S::backward(stops) & own & beside(self.files[S::US])
@@ -63,7 +63,7 @@ impl PawnStructure {
 }
 
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
+pub fn report<S: StaticColor>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
     report_weak::<S>(pieces, structure, sink);
     report_connected::<S>(pieces, structure, sink);
 
@@ -87,7 +87,7 @@ pub fn report<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut im
 }
 
 #[inline(always)]
-fn report_weak<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
+fn report_weak<S: StaticColor>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
     let unopposed = !S::rear_span(enemy);
     let isolated = structure.isolated::<S>(pieces);
@@ -117,7 +117,11 @@ fn report_weak<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut i
 }
 
 #[inline(always)]
-fn report_connected<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &mut impl Sink) {
+fn report_connected<S: StaticColor>(
+    pieces: &Pieces,
+    structure: &PawnStructure,
+    sink: &mut impl Sink,
+) {
     let own = pieces.pawns(S::US);
     let phalanx = own & beside(own);
     let supported = own & structure.attacks[S::US];
@@ -130,7 +134,7 @@ fn report_connected<S: Side>(pieces: &Pieces, structure: &PawnStructure, sink: &
 /// Candidate passed pawns: no pawn in front on the same file, and on the adjacent files at least
 /// as many helpers (own pawns beside or behind) as sentries (enemy pawns in front).
 #[inline(always)]
-fn candidates<S: Side>(pieces: &Pieces, structure: &PawnStructure) -> Bitboard {
+fn candidates<S: StaticColor>(pieces: &Pieces, structure: &PawnStructure) -> Bitboard {
     let (own, enemy) = (pieces.pawns(S::US), pieces.pawns(S::THEM));
     let free = own & !S::rear_span(enemy) & !S::rear_span(own) & !structure.passed[S::US];
     let has_helpers = |pawn: &Square| {
@@ -147,7 +151,11 @@ fn candidates<S: Side>(pieces: &Pieces, structure: &PawnStructure) -> Bitboard {
 
 /// Reports each pawn of a set by its relative rank.
 #[inline(always)]
-pub fn by_rank<S: Side>(pawns: Bitboard, table: impl Fn(usize) -> Term, sink: &mut impl Sink) {
+pub fn by_rank<S: StaticColor>(
+    pawns: Bitboard,
+    table: impl Fn(usize) -> Term,
+    sink: &mut impl Sink,
+) {
     for pawn in pawns {
         sink.add(S::COLOR, table(S::rank(pawn)), 1);
     }

@@ -7,7 +7,7 @@
 use shakmaty::{Bitboard, Castles, Role, Square, attacks};
 
 use super::attacks::Attacks;
-use super::board::{CENTRE_FILES, Pieces, Side, count, file_fill};
+use super::board::{CENTRE_FILES, Pieces, StaticColor, count, file_fill};
 use super::geometry::{diagonals, distance, orthogonals, path_to_centre};
 use super::list::term;
 use super::pawns::PawnStructure;
@@ -27,7 +27,7 @@ struct PieceContext {
 }
 
 #[inline(always)]
-pub fn report<S: Side>(
+pub fn report<S: StaticColor>(
     pieces: &Pieces,
     pawns: &PawnStructure,
     castles: &Castles,
@@ -55,7 +55,7 @@ pub fn report<S: Side>(
 
 /// Restricts the attacks of a pinned piece to its pin line.
 #[inline(always)]
-fn restricted_by_pin<S: Side>(
+fn restricted_by_pin<S: StaticColor>(
     square: Square,
     attacked: Bitboard,
     pieces: &Pieces,
@@ -69,7 +69,7 @@ fn restricted_by_pin<S: Side>(
 }
 
 #[inline(always)]
-fn knights<S: Side>(
+fn knights<S: StaticColor>(
     pieces: &Pieces,
     context: &PieceContext,
     attacks: &mut Attacks,
@@ -101,7 +101,7 @@ fn knights<S: Side>(
 }
 
 #[inline(always)]
-fn bishops<S: Side>(
+fn bishops<S: StaticColor>(
     pieces: &Pieces,
     context: &PieceContext,
     attacks: &mut Attacks,
@@ -160,7 +160,7 @@ fn bishops<S: Side>(
 }
 
 #[inline(always)]
-fn rooks<S: Side>(
+fn rooks<S: StaticColor>(
     pieces: &Pieces,
     context: &PieceContext,
     castles: &Castles,
@@ -198,7 +198,7 @@ fn rooks<S: Side>(
 
 /// Reports rooks on files and on the seventh rank.
 #[inline(always)]
-fn rook_files<S: Side>(
+fn rook_files<S: StaticColor>(
     pieces: &Pieces,
     pawns: &PawnStructure,
     attacks: &Attacks,
@@ -259,7 +259,7 @@ fn rook_files<S: Side>(
 }
 
 #[inline(always)]
-fn queens<S: Side>(
+fn queens<S: StaticColor>(
     pieces: &Pieces,
     pawns: &PawnStructure,
     context: &PieceContext,
@@ -294,7 +294,7 @@ fn queens<S: Side>(
 
 /// Whether an enemy bishop or rook attacks the queen through exactly one blocker.
 #[inline(always)]
-fn is_exposed<S: Side>(queen: Square, pieces: &Pieces) -> bool {
+fn is_exposed<S: StaticColor>(queen: Square, pieces: &Pieces) -> bool {
     let orthogonal = orthogonals(queen) & pieces.rooks(S::THEM);
     let diagonal = diagonals(queen) & pieces.bishops(S::THEM);
     (orthogonal | diagonal).into_iter().any(|sniper| {

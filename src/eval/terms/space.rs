@@ -6,13 +6,13 @@
 use shakmaty::Role;
 
 use super::attacks::Attacks;
-use super::board::{CENTRE, CENTRE_FILES, Pieces, Side, count};
+use super::board::{CENTRE, CENTRE_FILES, Pieces, StaticColor, count};
 use super::list::term;
 use super::pawns::PawnStructure;
 use super::sink::Sink;
 
 #[inline(always)]
-pub fn report<S: Side>(
+pub fn report<S: StaticColor>(
     pieces: &Pieces,
     pawns: &PawnStructure,
     attacks: &Attacks,

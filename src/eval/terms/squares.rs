@@ -5,13 +5,13 @@
 
 use shakmaty::Square;
 
-use super::board::{Pieces, Side};
+use super::board::{Pieces, StaticColor};
 use super::list::{Term, term};
 use super::sink::Sink;
 
 /// Reports pawns and the king.
 #[inline(always)]
-pub fn report_structure<S: Side>(pieces: &Pieces, sink: &mut impl Sink) {
+pub fn report_structure<S: StaticColor>(pieces: &Pieces, sink: &mut impl Sink) {
     let king = pieces.king[S::US];
     let mirror = mirror(king);
     for pawn in pieces.pawns(S::US) {
@@ -30,7 +30,7 @@ pub fn mirror(king: Square) -> usize {
 /// Reports one piece in a piece-square table. `pieces.rs` calls it in its own loop, because a
 /// second loop over the pieces would cost more than the tables.
 #[inline(always)]
-pub fn report<S: Side>(
+pub fn report<S: StaticColor>(
     square: Square,
     mirror: usize,
     table: impl Fn(usize) -> Term,
@@ -41,6 +41,6 @@ pub fn report<S: Side>(
 
 /// Tables begin with the eighth rank, as board diagrams do.
 #[inline(always)]
-fn diagram_cell<S: Side>(square: Square) -> usize {
+fn diagram_cell<S: StaticColor>(square: Square) -> usize {
     S::relative(square) ^ 56
 }

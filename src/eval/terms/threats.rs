@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, Role, attacks};
 
 use super::attacks::Attacks;
-use super::board::{Pieces, Side, count};
+use super::board::{Pieces, StaticColor, count};
 use super::list::{Term, term};
 use super::sink::Sink;
 
@@ -18,7 +18,7 @@ const VICTIMS: [Role; 5] = [
 
 /// Reports the threats of side `S`.
 #[inline(always)]
-pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+pub fn report<S: StaticColor>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     pawn_threats::<S>(pieces, attacks, sink);
     piece_threats::<S>(pieces, attacks, sink);
     queen_threats::<S>(pieces, attacks, sink);
@@ -39,7 +39,7 @@ pub fn report<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink)
 
 /// Reports the squares of a set by the role of the enemy piece on them.
 #[inline(always)]
-fn by_victim<S: Side, const N: usize>(
+fn by_victim<S: StaticColor, const N: usize>(
     squares: Bitboard,
     roles: [Role; N],
     pieces: &Pieces,
@@ -53,7 +53,7 @@ fn by_victim<S: Side, const N: usize>(
 }
 
 #[inline(always)]
-fn pawn_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+fn pawn_threats<S: StaticColor>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let minors_and_majors = pieces.minors_and_majors(S::THEM);
     let safe = !attacks.any[S::THEM] | attacks.any[S::US];
     let pawns = pieces.pawns(S::US) & safe;
@@ -81,7 +81,7 @@ fn pawn_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sin
 }
 
 #[inline(always)]
-fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+fn piece_threats<S: StaticColor>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let king = Bitboard::from_square(pieces.king[S::THEM]);
     let targets = pieces.all[S::THEM] & !king & attacks.any[S::US];
     let protected = attacks.strongly_protected::<S::Them>();
@@ -116,7 +116,7 @@ fn piece_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Si
 
 /// Reports safe squares from which a piece could attack a single enemy queen.
 #[inline(always)]
-fn queen_threats<S: Side>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
+fn queen_threats<S: StaticColor>(pieces: &Pieces, attacks: &Attacks, sink: &mut impl Sink) {
     let Some(queen) = pieces.queens(S::THEM).single_square() else {
         return;
     };

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use shakmaty::{Move, MoveList, Role};
 
-use crate::position::movegen::{self, PackedMove, Stage};
+use crate::position::movegen::{self, MoveKind, PackedMove};
 use crate::position::{Position, see_at_least, see_value};
 use crate::random::mix;
 
@@ -72,7 +72,7 @@ pub fn expand(
     let mut moves = MoveList::new();
     if ply < settings.plies {
         let everywhere = ply < settings.captures;
-        movegen::generate(position, Stage::Tactical, |m| {
+        movegen::generate(position, MoveKind::Tactical, |m| {
             let worthless = m.promotion().is_some_and(|role| role != Role::Queen);
             let wanted = everywhere || m.is_capture() && m.to() == last.to();
             if wanted && !worthless && see_at_least(position, m, 0) {
@@ -81,7 +81,7 @@ pub fn expand(
         });
     }
     if ply < settings.checks {
-        movegen::generate(position, Stage::Quiet, |m| {
+        movegen::generate(position, MoveKind::Quiet, |m| {
             if position.after(m).in_check() && see_at_least(position, m, 0) {
                 moves.push(m);
             }
