@@ -6,7 +6,6 @@ mod common;
 mod data;
 mod engine;
 mod eval;
-mod fitness;
 mod games;
 mod label;
 mod matches;

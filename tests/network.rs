@@ -1,4 +1,4 @@
-//! Networks: labels by the many, a course that can be told again, and playing with the result.
+//! Networks: packed labels, training runs that repeat exactly, and playing with the result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use finch::eval::{Weights, evaluate_uncached};
 use finch::position::Position;
 use finch::position::movegen::legal_moves;
 use finch::random::{Purpose, stream};
-use finch::tune::network::{Course, Settings};
+use finch::tune::experiment::Experiment;
+use finch::tune::run::{RunFolder, RunJournal, RunObserver, Session};
 use rand::RngExt;
 use tempfile::TempDir;
 
@@ -54,33 +55,62 @@ fn balance(position: &Position) -> i32 {
     worth(position.us()) - worth(position.them())
 }
 
-fn settings(labels: &Path) -> Settings {
-    Settings {
-        labels: vec![labels.to_owned()],
-        seed: 3,
-        generations: 4,
-        steps: 120,
-        batch: 512,
-        rate: [0.02, 0.001],
-        mentor_scale: Some(300.0),
-        validation_share: 0.1,
+/// The preset `network` with a few small batches, no closing match and some other changes.
+fn preset(labels: &Path, changes: &[(&str, &str)]) -> Experiment {
+    let small = [
+        ("run.seed", "3"),
+        ("run.generations", "4"),
+        ("run.closing_games", "0"),
+        ("method.steps", "120"),
+        ("method.batch", "512"),
+        ("method.learning_rate", "[0.02, 0.001]"),
+        ("fitness.mentor_scale", "300"),
+        ("data.validation_share", "0.1"),
+    ];
+    let changes = small.iter().chain(changes);
+    let changes: Vec<_> = changes
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .collect();
+    let (file, text) = finch::tune::preset::Preset::text("network").unwrap();
+    let mut experiment = Experiment::parse_with(&text, &file, &changes).unwrap();
+    experiment.set_data(&[labels.to_owned()]);
+    experiment
+}
+
+/// Stops a run after a generation.
+struct StopAfter<'a> {
+    generation: u64,
+    stop: &'a AtomicBool,
+}
+
+impl RunObserver for StopAfter<'_> {
+    fn prepared(&mut self, _summary: &str) {}
+
+    fn generation(&mut self, generation: u64, _last: u64, _line: &str) {
+        self.stop.store(generation == self.generation, Relaxed);
     }
 }
 
-fn learn(settings: &Settings, folder: &Path, threads: usize, stop_after: u64) -> Vec<f64> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap();
-    let mut course = Course::begin(settings, folder).unwrap();
+/// Trains in a folder, resuming what is there, up to a generation; returns the validation losses
+/// of the journal.
+fn train(experiment: &Experiment, folder: &Path, threads: usize, stop_after: u64) -> Vec<f64> {
     let stop = AtomicBool::new(false);
-    let mut errors = Vec::new();
-    let told = |generation: &finch::tune::network::Generation| {
-        errors.push(generation.validation);
-        stop.store(generation.number == stop_after, Relaxed);
+    let mut observer = StopAfter {
+        generation: stop_after,
+        stop: &stop,
     };
-    pool.install(|| course.run(&stop, told)).unwrap();
-    errors
+    let mut experiment = experiment.clone();
+    experiment.run_mut().threads = threads;
+    let folder = RunFolder::claim(folder, &mut experiment).unwrap();
+    let mut session = Session::new(Weights::default(), &mut observer, &stop);
+    session.run(&experiment, &folder).unwrap();
+    losses(folder.path())
+}
+
+fn losses(folder: &Path) -> Vec<f64> {
+    let journal = RunJournal::read(&RunFolder::open(folder).unwrap()).unwrap();
+    let curve = journal.curve("validation_loss");
+    curve.into_iter().map(|(_, loss)| loss).collect()
 }
 
 fn result(folder: &Path) -> Vec<u8> {
@@ -88,12 +118,14 @@ fn result(folder: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_course_learns_and_is_the_same_on_any_threads_and_after_a_break() {
+fn training_learns_and_is_the_same_on_any_threads_and_after_an_interruption() {
     let desk = TempDir::new().unwrap();
-    let settings = settings(&labels(desk.path()));
+    let labels = labels(desk.path());
+    let experiment = preset(&labels, &[]);
     let [one, two, broken] = ["one", "two", "broken"].map(|name| desk.path().join(name));
-    let errors = learn(&settings, &one, 1, 0);
-    assert!(errors[3] < errors[0], "{errors:?}");
+    let errors = train(&experiment, &one, 1, 9);
+    assert_eq!(errors.len(), 5);
+    assert!(errors[4] < errors[0] / 2.0, "{errors:?}");
     let learned = Weights::load(&one.join("best.toml")).unwrap();
     let score = |fen: &str| evaluate_uncached(&Position::from_fen(fen).unwrap(), &learned);
     let [ahead, behind] = [
@@ -102,42 +134,139 @@ fn a_course_learns_and_is_the_same_on_any_threads_and_after_a_break() {
     ]
     .map(score);
     assert!(ahead > 30 && behind < -30, "{ahead} {behind}");
-    learn(&settings, &two, 3, 0);
+    train(&experiment, &two, 3, 9);
     assert_eq!(result(&one), result(&two));
-    assert_eq!(learn(&settings, &broken, 2, 2).len(), 2);
+    assert_eq!(train(&experiment, &broken, 2, 2).len(), 3);
     assert_ne!(result(&one), result(&broken));
-    assert_eq!(learn(&settings, &broken, 2, 0).len(), 2);
+    assert_eq!(train(&experiment, &broken, 2, 9), errors);
     assert_eq!(result(&one), result(&broken));
-    let rows = fs::read_to_string(broken.join("journal.csv")).unwrap();
-    assert_eq!(rows.lines().count(), 5, "{rows}");
-    let other = Settings {
-        seed: 4,
-        ..settings
-    };
-    let refused = Course::begin(&other, &one).err().unwrap().to_string();
-    assert!(refused.contains("another course"), "{refused}");
+    let mut other = preset(&labels, &[("run.seed", "4")]);
+    let refused = RunFolder::claim(&one, &mut other).err().unwrap();
+    assert!(refused.to_string().contains("another experiment"));
+}
+
+/// A learning rate that grows ruins the network again: the last one is not the best.
+#[test]
+fn the_best_network_is_the_one_with_the_least_validation_loss() {
+    let desk = TempDir::new().unwrap();
+    let changes = [("method.learning_rate", "[0.01, 1.0]")];
+    let experiment = preset(&labels(desk.path()), &changes);
+    let [whole, broken] = ["whole", "broken"].map(|name| desk.path().join(name));
+    let losses = train(&experiment, &whole, 2, 9);
+    let best = (0..losses.len()).min_by(|a, b| losses[*a].total_cmp(&losses[*b]));
+    let best = best.unwrap();
+    assert!(0 < best && best < 4, "{losses:?}");
+    let weights = Weights::load(&whole.join("best.toml")).unwrap();
+    let summary = weights.summary();
+    assert!(
+        summary.contains(&format!("network_generation: {best}\n")),
+        "{losses:?}: {summary}"
+    );
+    // An interruption after the best generation does not forget it.
+    train(&experiment, &broken, 2, best as u64 + 1);
+    train(&experiment, &broken, 2, 9);
+    assert_eq!(result(&whole), result(&broken));
 }
 
 #[test]
-fn what_a_course_leaves_behind_is_loaded_and_says_where_it_is_from() {
+fn a_training_run_is_a_run_folder_with_a_report() {
     let desk = TempDir::new().unwrap();
-    let settings = Settings {
-        generations: 1,
-        ..settings(&labels(desk.path()))
+    labels(desk.path());
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(FINCH);
+        command.current_dir(desk.path()).args(arguments);
+        command.output().unwrap()
     };
+    let small = ["--generations", "2", "--steps", "10", "--batch", "64"];
+    let closing = [
+        "--set",
+        "run.closing_games=4",
+        "--set",
+        "run.closing_nodes=50",
+    ];
+    let train = [
+        &["train", "labels.bin", "--out", "run"],
+        &small[..],
+        &closing,
+    ]
+    .concat();
+    let output = run(&train);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{output:?}");
+    assert!(text.contains("result against its start: "), "{text}");
+    assert!(
+        text.contains("result against the weights that play now"),
+        "{text}"
+    );
     let folder = desk.path().join("run");
-    learn(&settings, &folder, 2, 0);
+    for file in [
+        "config.toml",
+        "journal.csv",
+        "checkpoint",
+        "best.toml",
+        "best.net",
+        "games.pgn",
+    ] {
+        assert!(folder.join(file).exists(), "{file}");
+    }
+    fs::remove_file(folder.join("report.html")).unwrap();
+    assert!(run(&["report", "run"]).status.success());
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    for part in [
+        "Loss",
+        "Learning rate",
+        "Positions per second",
+        "Closing match",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // `finch tune network` is the same run.
+    let set = ["run.generations=2", "method.steps=10", "method.batch=64"];
+    let set: Vec<_> = set.iter().flat_map(|one| ["--set", one]).collect();
+    let tune = ["tune", "network", "--games", "labels.bin", "--out", "tuned"];
+    let output = run(&[&tune[..], &set, &closing].concat());
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(result(&folder), result(&desk.path().join("tuned")));
+    // The same command resumes, and finds everything done.
+    assert!(run(&train).status.success());
+    assert_eq!(losses(&folder).len(), 3);
+}
+
+#[test]
+fn a_training_folder_of_the_earlier_version_is_refused_with_what_to_do() {
+    let desk = TempDir::new().unwrap();
+    let folder = desk.path().join("old");
+    fs::create_dir(&folder).unwrap();
+    let config = "labels = [\"own.bin\"]\nseed = 1\ngenerations = 60\nsteps = 1000\n";
+    fs::write(folder.join("config.toml"), config).unwrap();
+    let output = Command::new(FINCH)
+        .args(["train", "--resume"])
+        .arg(&folder)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.trim().lines().count(), 1, "{error}");
+    assert!(error.contains("start again with finch train"), "{error}");
+}
+
+#[test]
+fn a_trained_network_is_loaded_and_says_where_it_is_from() {
+    let desk = TempDir::new().unwrap();
+    let experiment = preset(&labels(desk.path()), &[("run.generations", "1")]);
+    let folder = desk.path().join("run");
+    train(&experiment, &folder, 2, 9);
     let weights = Weights::load(&folder.join("best.toml")).unwrap();
     assert_ne!(weights.network, Weights::default().network);
-    let told = weights.summary();
-    assert!(told.contains("network_labels: a test ("), "{told}");
+    let summary = weights.summary();
+    assert!(summary.contains("network_labels: a test ("), "{summary}");
     let output = Command::new(FINCH)
         .args(["weights", "check"])
         .arg(folder.join("best.toml"))
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("judged by the network best.net"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("judged by the network best.net"), "{text}");
 }
 
 #[test]

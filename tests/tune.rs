@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::support::random_games;
 use finch::data::{Case, Selection, Source, collect};
 use finch::random::{Purpose, stream};
+use finch::tune::experiment::Experiment;
 use finch::tune::fitness::{
     Batch, BoardSearch, Fitness, Keep, MovesFitness, MovesSettings, Phenotype, QuiescenceLimits,
     TreeBuilder, best_move_number, better_move,
@@ -509,41 +510,131 @@ fn an_engine_is_measured_on_games() {
     assert!(text.contains("at depth 2, Move Overhead=5"), "{text}");
 }
 
+/// A program in a folder of its own, so that installing does not disturb other tests. A link, as a
+/// file that is being written while another test starts a process is too busy to be run.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        std::fs::hard_link(env!("CARGO_BIN_EXE_finch"), folder.path().join("finch")).unwrap();
+        Home { folder }
+    }
+
+    fn run(&self, desk: &Desk, arguments: &[&str]) -> Output {
+        let mut command = Command::new(self.folder.path().join("finch"));
+        command.args(arguments).current_dir(desk.folder.path());
+        command.output().unwrap()
+    }
+
+    fn installed(&self) -> Option<String> {
+        std::fs::read_to_string(self.folder.path().join("finch-weights.toml")).ok()
+    }
+}
+
 #[test]
 fn installed_weights_are_what_the_program_plays_with() {
     let desk = Desk::with_method(METHODS[0]);
-    // The weights lie beside the program: one of its own, not to disturb the others. A link, as
-    // a file that is being written while another test starts a process is too busy to be run.
-    let home = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let program = home.path().join("finch");
-    std::fs::hard_link(env!("CARGO_BIN_EXE_finch"), &program).unwrap();
-    let run = |arguments: &[&str]| {
-        let mut command = Command::new(&program);
-        command.args(arguments).current_dir(desk.folder.path());
-        command.output().unwrap()
-    };
+    let home = Home::new();
     let kings = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
-    let before = run(&["eval", kings]);
+    let before = home.run(&desk, &["eval", kings]);
     let mut arguments = vec!["tune", "small.toml", "--games", "games.pgn"];
     arguments.extend(["--out", "out", "--install"]);
-    assert_success(&run(&arguments));
-    let installed = std::fs::read_to_string(home.path().join("finch-weights.toml")).unwrap();
-    assert_eq!(installed, desk.best("out"));
-    let after = run(&["eval", kings]);
+    // Without a closing match nothing proves the result.
+    assert_refused(
+        &home.run(&desk, &arguments),
+        &["not installed", "run.closing_games is 0", "--force"],
+    );
+    assert_eq!(home.installed(), None);
+    assert_success(&home.run(&desk, &["tune", "--resume", "out", "--install", "--force"]));
+    assert_eq!(home.installed(), Some(desk.best("out")));
+    let after = home.run(&desk, &["eval", kings]);
     assert_success(&after);
     assert_ne!(before.stdout, after.stdout);
+}
+
+#[test]
+fn a_result_that_loses_to_the_weights_that_play_now_is_not_installed() {
+    let desk = Desk::with_method(METHODS[0]);
+    let home = Home::new();
+    let mut arguments = vec!["tune", "small.toml", "--games", "games.pgn", "--install"];
+    for set in [
+        "run.closing_games=10",
+        "run.closing_nodes=300",
+        "run.generations=2",
+    ] {
+        arguments.extend(["--set", set]);
+    }
+    arguments.extend(["--out", "out"]);
+    let output = home.run(&desk, &arguments);
+    assert_refused(
+        &output,
+        &[
+            "not installed",
+            "% in 10 games",
+            "the weights that play now",
+            "--force",
+        ],
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("result against its start: "), "{text}");
+    assert!(
+        text.contains("result against the weights that play now"),
+        "{text}"
+    );
+    assert_eq!(home.installed(), None);
+    let page = std::fs::read_to_string(desk.path("out/report.html")).unwrap();
+    assert!(page.contains("the weights that play now"));
+    // It wins against weights that know only pawns.
+    let pawns = "name = 'pawns'\n[material]\npawn = 100\n";
+    std::fs::write(home.folder.path().join("finch-weights.toml"), pawns).unwrap();
+    assert_success(&home.run(&desk, &["tune", "--resume", "out", "--install"]));
+    assert_eq!(home.installed(), Some(desk.best("out")));
+}
+
+#[test]
+fn every_one_of_several_runs_plays_its_closing_match() {
+    let desk = Desk::with_method(METHODS[0]);
+    let closing = [
+        "--set",
+        "run.closing_games=2",
+        "--set",
+        "run.closing_nodes=50",
+    ];
+    let runs = ["--runs", "2", "--set", "run.generations=2"];
+    let output = desk.tune("many", &[&runs[..], &closing].concat());
+    assert_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        text.matches("result against its start: ").count(),
+        2,
+        "{text}"
+    );
+    for seed in [1, 2] {
+        assert!(desk.path(&format!("many/seed-{seed}/closing.txt")).exists());
+        assert!(desk.path(&format!("many/seed-{seed}/games.pgn")).exists());
+    }
 }
 
 #[test]
 fn every_preset_can_be_read_and_the_paper_is_quoted_where_it_belongs() {
     for file in std::fs::read_dir("tuning").unwrap() {
         let path = file.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            let preset = Preset::load(&path.display().to_string());
-            assert!(preset.is_ok(), "{preset:?}");
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let experiment = Experiment::load(&path.display().to_string());
+        assert!(experiment.is_ok(), "{experiment:?}");
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        // Needs files of the repository, so the program does not carry it.
+        if name != "default" {
+            let built_in = Experiment::load(name);
+            assert_eq!(
+                built_in, experiment,
+                "{name} is missing in the list of presets"
+            );
         }
     }
     let (file, text) = Preset::text("vazquez-2013").unwrap();

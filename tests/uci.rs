@@ -589,19 +589,42 @@ fn tuning_folder(generations: u64) -> TempDir {
 }
 
 #[test]
-fn tunes_in_the_session_and_plays_with_the_result() {
+fn tunes_in_the_session_and_plays_with_a_result_that_wins() {
     let folder = tuning_folder(5);
+    let preset = std::fs::read_to_string(folder.path().join("small.toml")).unwrap();
+    let preset = preset + "closing_games = 20\nclosing_nodes = 300\n";
+    std::fs::write(folder.path().join("small.toml"), preset).unwrap();
+    let pawns = "name = 'pawns'\n[material]\npawn = 100\n";
+    std::fs::write(folder.path().join("pawns.toml"), pawns).unwrap();
     let mut engine = Engine::start_in(folder.path());
+    let material = |engine: &mut Engine| {
+        engine.send("position fen 3qk3/8/8/8/8/8/8/4K3 w - - 0 1");
+        let explained = engine.ask("eval").join("\n");
+        explained.contains("queen") && !explained.contains("mobility")
+    };
+    // Material alone loses to the built-in weights, and is not used.
     engine.send("setoption name Tune value small.toml");
-    let told = engine.read_until("info string tuned: ");
-    let says = |part: &str| told.iter().any(|line| line.contains(part));
-    assert!(says("40 positions to train on"), "{told:#?}");
-    assert!(says("generation 5/5"), "{told:#?}");
-    // Nothing but material weighs anything now: a level position is exactly level.
-    engine.send("position startpos moves g1f3 g8f6");
-    let explained = engine.ask("eval").join("\n");
-    assert!(!explained.contains("mobility"), "{explained}");
+    let lines = engine.read_until("info string tuned: ");
+    let says = |part: &str| lines.iter().any(|line| line.contains(part));
+    assert!(says("40 positions to train on"), "{lines:#?}");
+    assert!(says("generation 5/5"), "{lines:#?}");
+    assert!(says("result against its start: "), "{lines:#?}");
+    assert!(
+        says("result against the weights that play now"),
+        "{lines:#?}"
+    );
+    assert!(says("did not beat"), "{lines:#?}");
     assert!(folder.path().join("runs/small/best.toml").exists());
+    assert!(!material(&mut engine));
+    // It wins against weights that know no queen.
+    engine.send("setoption name WeightsFile value pawns.toml");
+    engine.send("setoption name Tune value small.toml");
+    let lines = engine.read_until("info string tuned: ");
+    assert!(
+        lines.last().unwrap().contains("weights: small, seed 1"),
+        "{lines:#?}"
+    );
+    assert!(material(&mut engine));
     engine.go("depth 4");
 }
 
@@ -620,7 +643,7 @@ fn tuning_survives_stop_and_ends_by_an_empty_value() {
     engine.go("depth 3");
     let stopped = Instant::now();
     engine.send("setoption name Tune value");
-    engine.read_until("info string tuned: ");
+    engine.read_until("info string tuning interrupted");
     assert!(stopped.elapsed() < Duration::from_secs(5));
     engine.send("setoption name Tune value small.toml");
     engine.read_until("info string generation ");

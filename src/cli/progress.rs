@@ -1,4 +1,4 @@
-//! How a run is getting on: a bar on a terminal, plain lines elsewhere.
+//! Progress of long work: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,47 +6,18 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::data::Tally;
-use crate::tune::fitness::Fitness;
-use crate::tune::preset::Preset;
-use crate::tune::run::{Observer, Row};
+use crate::tune::preset::RunSettings;
+use crate::tune::run::RunObserver;
 
+/// Shows how a run advances.
+#[derive(Default)]
 pub struct Progress {
     bar: Option<ProgressBar>,
-    /// Without a bar every so many generations have a line.
+    /// Without a bar, a line every so many generations.
     interval: u64,
 }
 
-impl Progress {
-    pub fn new(preset: &Preset) -> Progress {
-        let last = preset.run.generations;
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {msg} (eta {eta})");
-            let bar = ProgressBar::new(last);
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        Progress {
-            bar,
-            interval: match preset.run.lines {
-                0 => (last / 10).max(1),
-                lines => lines,
-            },
-        }
-    }
-
-    /// Clears the bar away; the last figures stay.
-    pub fn finish(self) {
-        if let Some(bar) = self.bar {
-            let message = bar.message();
-            bar.finish_and_clear();
-            println!("{message}");
-        }
-    }
-}
-
-/// Many small steps of known number, on standard error: a bar on a terminal, else a line for
-/// each twentieth.
+/// Counts steps on standard error: a bar on a terminal, else a line every twentieth of them.
 pub struct Counter {
     bar: Option<ProgressBar>,
     name: &'static str,
@@ -94,25 +65,48 @@ impl Counter {
     }
 }
 
-impl Observer for Progress {
-    fn prepared(&mut self, tally: &Tally, training: usize, validation: usize) {
-        println!(
-            "{}; {training} positions to train on, {validation} to validate with",
-            tally.summary()
-        );
+impl RunObserver for Progress {
+    fn prepared(&mut self, summary: &str) {
+        println!("{summary}");
     }
 
-    fn generation(&mut self, row: &Row, last: u64, fitness: &dyn Fitness) {
-        let line = row.told(last, fitness);
+    fn started(&mut self, settings: &RunSettings) {
+        let last = settings.generations;
+        self.interval = match settings.lines {
+            0 => (last / 10).max(1),
+            lines => lines,
+        };
+        self.bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {msg} (eta {eta})");
+            let bar = ProgressBar::new(last);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+    }
+
+    fn generation(&mut self, generation: u64, last: u64, line: &str) {
         match &self.bar {
             Some(bar) => {
-                bar.set_position(row.generation);
-                bar.set_message(line);
+                bar.set_position(generation);
+                bar.set_message(line.to_owned());
             }
-            None if row.generation.is_multiple_of(self.interval) || row.generation == last => {
+            None if generation.is_multiple_of(self.interval) || generation == last => {
                 println!("{line}");
             }
             None => {}
         }
+    }
+
+    /// Clears the bar; the last figures stay.
+    fn finished(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            let message = bar.message();
+            bar.finish_and_clear();
+            println!("{message}");
+        }
+    }
+
+    fn closing(&mut self, games: u64) {
+        println!("closing match: {games} games");
     }
 }

@@ -1,18 +1,18 @@
-//! `finch report DIR…`: the page of a run, or of several side by side.
+//! `finch report DIR…`: draws the page of each run, and one that compares several.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::tune::report;
-use crate::tune::run::Folder;
+use crate::tune::run::RunFolder;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Folders that runs wrote.
+    /// Folders of runs.
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Folder for a page about several runs.
+    /// Folder for the page that compares several runs.
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
@@ -20,12 +20,12 @@ pub struct Arguments {
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         for path in &self.folders {
-            report::write(&Folder::open(path)?)?;
-            println!("{}", path.join("report.html").display());
+            report::write(&RunFolder::open(path)?)?;
+            println!("{}", path.join(report::FILE).display());
         }
         if self.folders.len() > 1 {
             report::write_comparison(&self.out, &self.folders)?;
-            println!("{}", self.out.join("report.html").display());
+            println!("{}", self.out.join(report::FILE).display());
         }
         Ok(())
     }

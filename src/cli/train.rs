@@ -1,112 +1,105 @@
-//! `finch train LABELS…`: teaches a network and writes it beside a weights file.
+//! `finch train LABELS…`: trains a network. The same as `finch tune network --games LABELS…`, with
+//! the preset's settings as options.
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 
-use super::tune::stop_on_interrupt;
-use crate::data::is_scale;
-use crate::tune::network::{Course, Settings};
+use super::progress::Progress;
+use super::tune::{incumbent, print_result, resume, stop_on_interrupt, today};
+use crate::tune::experiment::Experiment;
+use crate::tune::preset::Preset;
+use crate::tune::run::{RunFolder, Session};
 
 #[derive(Args)]
 pub struct Arguments {
     /// Labels in any format, such as `finch selfplay --engine … --packed` writes.
     #[arg(required_unless_present = "resume")]
     labels: Vec<PathBuf>,
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// How often the journal has a line and the network is saved.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
-    generations: u64,
-    /// Steps in a generation.
-    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    steps: u64,
-    /// Labels a step looks at.
-    #[arg(long, default_value_t = 16_384)]
-    batch: usize,
-    /// How far a weight moves in a step, at first and at last.
-    #[arg(long, num_args = 2, value_names = ["FIRST", "LAST"], default_values_t = [0.001, 0.000_002])]
+    /// Seed of the run [default: 1].
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Rows of the journal; after each the network is validated and saved [default: 60].
+    #[arg(long)]
+    generations: Option<u64>,
+    /// Batches in a generation [default: 1000].
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Labels in a batch [default: 16384].
+    #[arg(long)]
+    batch: Option<usize>,
+    /// The learning rate after the warm-up and at the end [default: 0.001 0.000002].
+    #[arg(long, num_args = 2, value_names = ["FIRST", "LAST"])]
     rate: Vec<f64>,
-    /// The mentor's centipawns that multiply the odds of winning by e; what the files of labels
-    /// say if it is not given.
+    /// The mentor's centipawns that multiply the odds of winning by e [default: as the files say].
     #[arg(long, value_name = "CENTIPAWNS")]
     mentor_scale: Option<f64>,
-    /// The share of games that is not learned from, to measure by.
-    #[arg(long, default_value_t = 0.01)]
-    validation_share: f64,
-    /// Threads to work with; the result does not depend on it.
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
-    /// Folder to write to.
+    /// The share of games that is kept for validation [default: 0.01].
+    #[arg(long)]
+    validation_share: Option<f64>,
+    /// Another value for a key of the preset `network`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Number of threads; the result does not depend on it.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Folder to write to. The same command resumes there after an interruption.
     #[arg(long, value_name = "DIR", default_value = "runs/network")]
     out: PathBuf,
-    /// Go on with a course that was broken off.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["labels", "seed", "generations", "steps", "batch", "rate", "out"])]
+    /// Resume an interrupted run.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["labels", "seed", "generations", "steps", "batch", "rate", "mentor_scale", "validation_share", "set", "out"])]
     resume: Option<PathBuf>,
+    /// Play with the network from now on, if it wins its closing match against the weights that play now.
+    #[arg(long)]
+    install: bool,
+    /// Install the network even if it does not win.
+    #[arg(long, requires = "install")]
+    force: bool,
 }
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
         let stop = stop_on_interrupt()?;
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads)
-            .build_global()
-            .context("threads")?;
-        let folder = self.resume.as_ref().unwrap_or(&self.out);
-        let mut course = match &self.resume {
-            Some(folder) => Course::resume(folder)?,
-            None => Course::begin(&self.settings()?, folder)?,
-        };
-        for origin in course.origins() {
-            println!("labels: {origin}");
+        let mut progress = Progress::default();
+        let mut session = Session::new(incumbent(), &mut progress, &stop);
+        let install = self.install.then_some(self.force);
+        if let Some(path) = &self.resume {
+            return resume(path, self.threads, install, &mut session);
         }
-        let last = course.settings().generations;
-        let ended = course.run(&stop, |generation| {
-            println!(
-                "generation {}/{last}: {} labels, training {:.6}, validation {:.6}, {:.0} s",
-                generation.number,
-                generation.labels,
-                generation.training,
-                generation.validation,
-                generation.seconds
-            );
-        })?;
-        if !ended {
-            let folder = folder.display();
-            println!("interrupted; go on with: finch train --resume {folder}");
-        }
-        let best = folder.join("best.toml");
-        println!("play with it: finch --weights {}", best.display());
-        Ok(())
+        let mut experiment = self.experiment()?;
+        session.prepare(&experiment)?;
+        let folder = RunFolder::claim(&self.out, &mut experiment)?;
+        let finished = session.run(&experiment, &folder)?;
+        print_result(&experiment, &folder, &finished, install)
     }
 
-    fn settings(&self) -> Result<Settings> {
-        ensure!(
-            self.mentor_scale.is_none_or(is_scale),
-            "--mentor-scale must be more than 0"
+    fn experiment(&self) -> Result<Experiment> {
+        let (file, text) = Preset::text("network")?;
+        let mut changes: Vec<(String, String)> = Vec::new();
+        let mut change = |key: &str, value: Option<String>| {
+            changes.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        let text_of = |value: Option<f64>| value.map(|value| format!("{value:?}"));
+        change("run.seed", self.seed.map(|seed| seed.to_string()));
+        change(
+            "run.generations",
+            self.generations.map(|count| count.to_string()),
         );
-        ensure!(
-            (0.0..1.0).contains(&self.validation_share),
-            "--validation-share is from 0 to 1"
-        );
-        ensure!(
-            self.rate.iter().all(|rate| (0.0..=1.0).contains(rate)),
-            "--rate is from 0 to 1"
-        );
-        ensure!(
-            (8..=1 << 24).contains(&self.batch),
-            "--batch is from 8 to 16777216"
-        );
-        Ok(Settings {
-            labels: self.labels.clone(),
-            seed: self.seed,
-            generations: self.generations,
-            steps: self.steps,
-            batch: self.batch,
-            rate: [self.rate[0], self.rate[1]],
-            mentor_scale: self.mentor_scale,
-            validation_share: self.validation_share,
-        })
+        change("method.steps", self.steps.map(|count| count.to_string()));
+        change("method.batch", self.batch.map(|count| count.to_string()));
+        let rate = (!self.rate.is_empty()).then(|| format!("{:?}", self.rate));
+        change("method.learning_rate", rate);
+        change("fitness.mentor_scale", text_of(self.mentor_scale));
+        change("data.validation_share", text_of(self.validation_share));
+        for set in &self.set {
+            changes.push(super::tune::key_and_value("--set", set)?);
+        }
+        let mut experiment = Experiment::parse_with(&text, &file, &changes)?;
+        experiment.set_data(&self.labels);
+        let run = experiment.run_mut();
+        run.threads = self.threads.unwrap_or(run.threads);
+        run.started = today();
+        Ok(experiment)
     }
 }

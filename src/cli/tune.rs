@@ -1,4 +1,4 @@
-//! `finch tune [PRESET]`: evolves weights and says what came of it.
+//! `finch tune [PRESET]`: runs an experiment and prints its result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,22 +8,24 @@ use anyhow::{Context, ensure};
 use clap::Args;
 
 use super::progress::Progress;
+use crate::eval::{LoadedWeights, Weights};
+use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
 use crate::tune::report;
-use crate::tune::run::{self, Folder, Journal, Outcome, Summary, Workshop};
+use crate::tune::run::{self, FinishedRun, RunFolder, RunSummary, Session};
 
 #[derive(Args)]
 pub struct Arguments {
     /// A preset that comes with Finch, or a file.
     #[arg(default_value = "vazquez-2013")]
     preset: String,
-    /// Games (PGN), positions (EPD with bm) or labels (EPD with ce) to learn from, instead of the preset's.
+    /// Games (PGN), positions (EPD with bm) or labels to learn from, instead of the preset's.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     games: Vec<PathBuf>,
     /// Seed of the run; with --runs, of the first.
     #[arg(long)]
     seed: Option<u64>,
-    /// Threads to work with; the result does not depend on it.
+    /// Number of threads; the result does not depend on it.
     #[arg(long)]
     threads: Option<usize>,
     /// Repeat with this many seeds and print the table.
@@ -38,75 +40,73 @@ pub struct Arguments {
     /// Folder to write to; runs/PRESET, with a number if that is taken.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with a run that was broken off.
+    /// Resume an interrupted run.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "games", "seed", "runs", "set", "sweep", "out"])]
     resume: Option<PathBuf>,
-    /// Folder of a run whose last population this one goes on from (coevolution).
+    /// Folder of a run whose last population this one starts from (coevolution).
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     from: Option<PathBuf>,
-    /// Make the result the weights this Finch plays with.
+    /// Play with the result from now on, if it wins its closing match against the weights that play now.
     #[arg(long)]
     install: bool,
+    /// Install the result even if it does not win.
+    #[arg(long, requires = "install")]
+    force: bool,
 }
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         let stop = stop_on_interrupt()?;
-        if let Some(folder) = &self.resume {
-            return self.resume(folder, &stop);
+        let mut progress = Progress::default();
+        let mut session = Session::new(incumbent(), &mut progress, &stop);
+        if let Some(path) = &self.resume {
+            let install = self.install.then_some(self.force);
+            return resume(path, self.threads, install, &mut session);
         }
         let variants = self.variants()?;
         ensure!(
             !self.install || self.runs == 1 && variants.len() == 1,
-            "--install: of several runs none is the result"
+            "--install: several runs have no single result; run one"
         );
-        let mut session = Session::default();
-        let out = self.place(&variants[0].1, &mut session)?;
-        for (label, preset) in &variants {
+        let out = self.out_folder(&variants[0].1, &mut session)?;
+        for (label, experiment) in &variants {
             let base = label.as_ref().map_or(out.clone(), |label| out.join(label));
-            self.run_variant(label.as_deref(), preset, &base, &mut session, &stop)?;
+            self.run_variant(label.as_deref(), experiment, &base, &mut session, &stop)?;
             if stop.load(Ordering::Relaxed) {
                 break;
             }
         }
-        if session.folders.len() > 1 {
-            report::write_comparison(&out, &session.folders)?;
-            println!("report: {}", out.join("report.html").display());
+        if let Some(page) = session.compare(&out)? {
+            println!("report: {}", page.display());
         }
         Ok(())
     }
 
-    /// Where to write. Games that cannot be read leave no folder behind.
-    fn place(&self, preset: &Preset, session: &mut Session) -> anyhow::Result<PathBuf> {
+    /// The folder to write to. Data that cannot be read leaves no folder behind.
+    fn out_folder(
+        &self,
+        experiment: &Experiment,
+        session: &mut Session<'_>,
+    ) -> anyhow::Result<PathBuf> {
         if let Some(out) = &self.out {
             ensure!(
-                !Folder::holds_run(out),
-                "{}: holds a run already; --resume {} goes on with it",
-                out.display(),
+                !RunFolder::holds_run(out),
+                "{0}: already holds a run; resume it with --resume {0}, or choose another folder",
                 out.display()
             );
             return Ok(out.clone());
         }
-        session.prepare(preset)?;
-        Ok(Folder::create_free(&self.preset)?.path().to_owned())
-    }
-
-    fn resume(&self, path: &Path, stop: &AtomicBool) -> anyhow::Result<()> {
-        let folder = Folder::open(path)?;
-        let mut preset = folder.preset()?;
-        preset.run.threads = self.threads.unwrap_or(preset.run.threads);
-        let mut session = Session::default();
-        let outcome = session.run(&preset, &folder, stop)?;
-        self.conclude(&preset, &folder, &outcome, stop)
+        session.prepare(experiment)?;
+        Ok(RunFolder::create_free(&self.preset)?.path().to_owned())
     }
 
     /// The runs of one variant of the preset, each in a folder of its own if there are several.
     fn run_variant(
         &self,
         label: Option<&str>,
-        preset: &Preset,
+        experiment: &Experiment,
         base: &Path,
-        session: &mut Session,
+        session: &mut Session<'_>,
         stop: &AtomicBool,
     ) -> anyhow::Result<()> {
         if let Some(label) = label {
@@ -114,37 +114,40 @@ impl Arguments {
         }
         let mut summaries = Vec::new();
         for number in 0..self.runs {
-            let mut preset = preset.clone();
-            preset.run.seed = preset.run.seed.wrapping_add(number);
+            let mut experiment = experiment.clone();
+            let run = experiment.run_mut();
+            run.seed = run.seed.wrapping_add(number);
+            let seed = run.seed;
             let path = match self.runs {
                 1 => base.to_owned(),
-                _ => base.join(format!("seed-{}", preset.run.seed)),
+                _ => base.join(format!("seed-{seed}")),
             };
-            session.prepare(&preset)?;
-            let folder = Folder::claim(&path, &mut preset)?;
-            let outcome = session.run(&preset, &folder, stop)?;
-            if !outcome.interrupted {
-                summaries.extend(Summary::of(preset.run.seed, &outcome.rows));
+            session.prepare(&experiment)?;
+            let folder = RunFolder::claim(&path, &mut experiment)?;
+            let finished = session.run(&experiment, &folder)?;
+            if !finished.outcome.interrupted {
+                summaries.extend(RunSummary::of(seed, &finished.outcome.journal));
             }
             if self.runs == 1 {
-                self.conclude(&preset, &folder, &outcome, stop)?;
+                let install = self.install.then_some(self.force);
+                print_result(&experiment, &folder, &finished, install)?;
             } else {
-                report::write(&folder)?;
+                print_closing(&folder, &finished);
             }
             if stop.load(Ordering::Relaxed) {
                 break;
             }
         }
-        if self.runs > 1 {
+        if let (true, Experiment::Evolution(preset)) = (self.runs > 1, experiment) {
             let table = run::table(&summaries, preset.reference(), &preset.fitness);
-            run::write_atomically(&base.join("table.txt"), &table)?;
+            run::write_file(&base.join("table.txt"), &table)?;
             print!("{table}");
         }
         Ok(())
     }
 
     /// The presets to run: one, or one for each value of the sweeps, with a label.
-    fn variants(&self) -> anyhow::Result<Vec<(Option<String>, Preset)>> {
+    fn variants(&self) -> anyhow::Result<Vec<(Option<String>, Experiment)>> {
         let (file, text) = Preset::text(&self.preset)?;
         let mut combinations: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for sweep in &self.sweep {
@@ -167,123 +170,92 @@ impl Arguments {
             });
             let set = set.iter().chain(changes).cloned();
             let all: Vec<_> = from.chain(set).collect();
-            let mut preset = Preset::parse_with(&text, &file, &all)?;
+            let mut experiment = Experiment::parse_with(&text, &file, &all)?;
             if !self.games.is_empty() {
-                let names = self.games.iter().map(|path| path.display().to_string());
-                preset.data.games = names.collect();
+                experiment.set_data(&self.games);
             }
-            preset.run.seed = self.seed.unwrap_or(preset.run.seed);
-            preset.run.threads = self.threads.unwrap_or(preset.run.threads);
-            preset.run.started = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+            let run = experiment.run_mut();
+            run.seed = self.seed.unwrap_or(run.seed);
+            run.threads = self.threads.unwrap_or(run.threads);
+            run.started = today();
             let settings = changes.iter().map(|(key, value)| format!("{key}={value}"));
             let label = settings.collect::<Vec<_>>().join(" ");
-            Ok(((!label.is_empty()).then_some(label), preset))
+            Ok(((!label.is_empty()).then_some(label), experiment))
         };
         combinations.iter().map(variant).collect()
     }
-
-    /// Says what came of a single run, and does with it what was asked for.
-    fn conclude(
-        &self,
-        preset: &Preset,
-        folder: &Folder,
-        outcome: &Outcome,
-        stop: &AtomicBool,
-    ) -> anyhow::Result<()> {
-        report::write(folder)?;
-        let best = folder.path().join("best.toml");
-        let summary = Summary::of(preset.run.seed, &outcome.rows);
-        if let (Some(summary), Some(reference)) = (summary, preset.reference()) {
-            print!("{}", run::beside(&summary, reference, &preset.fitness));
-        }
-        if outcome.interrupted {
-            let folder = folder.path().display();
-            println!("interrupted; go on with: finch tune --resume {folder}");
-        } else {
-            print_averages(preset, folder)?;
-            close(preset, folder, outcome, stop)?;
-        }
-        println!("weights: {}", best.display());
-        println!("report: {}", folder.path().join("report.html").display());
-        if self.install {
-            let path = crate::eval::install(&outcome.best).context("--install")?;
-            println!("installed: {}", path.display());
-        } else if !outcome.interrupted {
-            println!("play with them: finch --weights {}", best.display());
-        }
-        Ok(())
-    }
 }
 
-fn print_averages(preset: &Preset, folder: &Folder) -> anyhow::Result<()> {
-    let (genes, rows) = Journal::read(folder)?;
-    print!("{}", run::averages(&genes, &rows, preset.reference()));
-    Ok(())
-}
-
-/// New weights against start weights and rivals, in games: a line for each.
-fn close(
-    preset: &Preset,
-    folder: &Folder,
-    outcome: &Outcome,
-    stop: &AtomicBool,
+/// Resumes the run of a folder; `install` says whether to install the result, and whether by force.
+pub(super) fn resume(
+    path: &Path,
+    threads: Option<usize>,
+    install: Option<bool>,
+    session: &mut Session<'_>,
 ) -> anyhow::Result<()> {
-    let players = [&outcome.best, &outcome.start];
-    let closings = run::closing_matches(preset, &outcome.genome, players, folder, stop)?;
-    let Some(closings) = closings else {
-        let folder = folder.path().display();
-        println!("closing match interrupted; go on with: finch tune --resume {folder}");
-        return Ok(());
-    };
-    let line = |closing: run::Closing| {
-        let (opponent, score) = (closing.opponent, closing.score);
-        format!(
-            "result against {opponent}: {} wins, {} draws, {} losses; Elo {}\n",
-            score.wins,
-            score.draws,
-            score.losses,
-            score.elo()
-        )
-    };
-    let text: String = closings.into_iter().map(line).collect();
-    print!("{text}");
-    run::write_atomically(&folder.path().join("closing.txt"), &text)?;
+    let folder = RunFolder::resume(path)?;
+    let mut experiment = folder.experiment()?;
+    let run = experiment.run_mut();
+    run.threads = threads.unwrap_or(run.threads);
+    let finished = session.run(&experiment, &folder)?;
+    print_result(&experiment, &folder, &finished, install)
+}
+
+/// Prints the result of a single run, and installs it if asked to.
+pub(super) fn print_result(
+    experiment: &Experiment,
+    folder: &RunFolder,
+    finished: &FinishedRun,
+    install: Option<bool>,
+) -> anyhow::Result<()> {
+    let outcome = &finished.outcome;
+    let path = folder.path();
+    if let Experiment::Evolution(preset) = experiment {
+        print!("{}", run::figures_beside_paper(preset, outcome));
+    }
+    if outcome.interrupted {
+        println!(
+            "interrupted; resume with: finch tune --resume {}",
+            path.display()
+        );
+    } else {
+        print_closing(folder, finished);
+    }
+    let best = path.join(run::BEST);
+    println!("weights: {}", best.display());
+    println!("report: {}", path.join(report::FILE).display());
+    if let Some(force) = install {
+        println!("installed: {}", finished.install(force)?.display());
+    } else if !outcome.interrupted {
+        println!("play with them: finch --weights {}", best.display());
+    }
     Ok(())
 }
 
-/// What several runs of one command share.
-#[derive(Default)]
-struct Session {
-    workshop: Option<Workshop>,
-    folders: Vec<PathBuf>,
-}
-
-impl Session {
-    /// Reads the games, unless those read before will do.
-    fn prepare(&mut self, preset: &Preset) -> anyhow::Result<&Workshop> {
-        let workshop = match self.workshop.take() {
-            Some(workshop) if workshop.serves(preset) => workshop,
-            _ => Workshop::new(preset, &mut Progress::new(preset))?,
-        };
-        Ok(self.workshop.insert(workshop))
-    }
-
-    fn run(
-        &mut self,
-        preset: &Preset,
-        folder: &Folder,
-        stop: &AtomicBool,
-    ) -> anyhow::Result<Outcome> {
-        let workshop = self.prepare(preset)?;
-        let mut progress = Progress::new(preset);
-        let outcome = run::run(preset, workshop, folder, &mut progress, stop)?;
-        progress.finish();
-        self.folders.push(folder.path().to_owned());
-        Ok(outcome)
+/// Prints the scores of the closing match, a line for each opponent.
+fn print_closing(folder: &RunFolder, finished: &FinishedRun) {
+    match &finished.closing {
+        Some(closing) => closing.all().for_each(|played| println!("{played}")),
+        None if finished.outcome.interrupted => {}
+        None => {
+            let folder = folder.path().display();
+            println!("closing match interrupted; resume with: finch tune --resume {folder}");
+        }
     }
 }
 
-fn key_and_value(option: &str, text: &str) -> anyhow::Result<(String, String)> {
+/// The weights that play now: the installed ones, or the built-in ones if there are none to use.
+pub(super) fn incumbent() -> Weights {
+    let loaded = LoadedWeights::installed().unwrap_or_else(|_| LoadedWeights::built_in());
+    (*loaded.weights).clone()
+}
+
+/// The date that a run carries.
+pub(super) fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+pub(super) fn key_and_value(option: &str, text: &str) -> anyhow::Result<(String, String)> {
     let (key, value) = text
         .split_once('=')
         .with_context(|| format!("{option} {text}: not of the form KEY=VALUE"))?;
@@ -304,7 +276,7 @@ fn split_values(text: &str) -> Vec<String> {
     parts.map(|part| part.trim().to_owned()).collect()
 }
 
-/// The first interrupt ends the run after its generation; the second ends the program.
+/// The first Ctrl-C ends the run after its generation; the second ends the program.
 pub(super) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&stop);
@@ -312,7 +284,9 @@ pub(super) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
         if heard.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("finch: stopping after this generation or game; once more to stop at once");
+        eprintln!(
+            "finch: stopping after this generation or game; press Ctrl-C again to stop at once"
+        );
     })?;
     Ok(stop)
 }

@@ -22,16 +22,6 @@ pub fn installed_weights() -> Result<Option<Weights>, WeightsError> {
     }
 }
 
-/// The weights a session plays with unless told otherwise: the installed ones, or the built-in
-/// ones if none are installed or they are unusable; the error says why.
-pub fn playing_weights() -> (Weights, Option<WeightsError>) {
-    match installed_weights() {
-        Ok(Some(weights)) => (weights, None),
-        Ok(None) => (Weights::default(), None),
-        Err(error) => (Weights::default(), Some(error)),
-    }
-}
-
 /// Makes these the weights that the program plays with. Returns where they were written.
 pub fn install(weights: &Weights) -> io::Result<PathBuf> {
     let path = installed_path()?;

@@ -74,7 +74,7 @@ use terms::report_all;
 use terms::sink::{Scorer, Tracer};
 
 pub use evaluator::Evaluator;
-pub use installed::{install, installed_path, installed_weights, playing_weights, uninstall};
+pub use installed::{install, installed_path, installed_weights, uninstall};
 pub use loaded::{LoadedWeights, WeightsOrigin};
 pub use nnue::{
     FEATURES, HIDDEN, KING_BUCKETS, MAX_OUTPUT_WEIGHT, Network, NetworkError, NetworkHeader,

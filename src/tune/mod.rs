@@ -3,13 +3,14 @@
 //! - [`genome`]: which weights are free; genes to weights and back
 //! - [`fitness`]: what makes an individual good, measured on cases from [`data`](crate::data)
 //! - [`methods`]: how a population becomes better, with the [`operators`] they share
-//! - [`network`]: teaching a network, which has too many weights for all that
-//! - [`preset`]: an experiment as a TOML file
+//! - [`network`]: training a network by gradients
+//! - [`preset`]: an experiment as a TOML file; [`experiment`]: one of either kind
 //! - [`settings`]: tables of a preset, and the lists of methods and fitnesses
-//! - [`run`]: an experiment under way: folder, journal, checkpoint, several runs at once
+//! - [`run`]: an experiment under way: folder, journal, checkpoint, resume, closing match
+//! - [`report`]: the result as a page with curves; [`statistics`]: means and deviations
 //! - [`recognition`]: which of several players' clones made the moves of a game
-//! - [`report`]: what came of it, as a page with curves; [`statistics`]: means and deviations
 
+pub mod experiment;
 pub mod fitness;
 pub mod genome;
 pub mod methods;

@@ -19,55 +19,29 @@ use super::settings::{ReadTable, SettingError, check_range};
 use crate::data::Selection;
 use crate::eval::Weights;
 
-/// Presets that come with the program.
-const BUILT_IN: &[(&str, &str)] = &[
-    (
-        "vazquez-2011",
-        include_str!("../../tuning/vazquez-2011.toml"),
-    ),
-    (
-        "vazquez-2011-level",
-        include_str!("../../tuning/vazquez-2011-level.toml"),
-    ),
-    (
-        "vazquez-2013",
-        include_str!("../../tuning/vazquez-2013.toml"),
-    ),
-    (
-        "vazquez-2013-24",
-        include_str!("../../tuning/vazquez-2013-24.toml"),
-    ),
-    (
-        "vazquez-2013-climb",
-        include_str!("../../tuning/vazquez-2013-climb.toml"),
-    ),
-    (
-        "vazquez-2013-best",
-        include_str!("../../tuning/vazquez-2013-best.toml"),
-    ),
-    (
-        "david-tabibi-2011",
-        include_str!("../../tuning/david-tabibi-2011.toml"),
-    ),
-    (
-        "vazquez-2013-coevolution",
-        include_str!("../../tuning/vazquez-2013-coevolution.toml"),
-    ),
-    (
-        "kendall-2001",
-        include_str!("../../tuning/kendall-2001.toml"),
-    ),
-    (
-        "kendall-2001-unseeded",
-        include_str!("../../tuning/kendall-2001-unseeded.toml"),
-    ),
-    (
-        "nasreddine-2006",
-        include_str!("../../tuning/nasreddine-2006.toml"),
-    ),
-    ("moves", include_str!("../../tuning/moves.toml")),
-    ("player", include_str!("../../tuning/player.toml")),
-    ("mentor", include_str!("../../tuning/mentor.toml")),
+/// The built-in presets. A new one is a file in `tuning/` and its name here.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../tuning/", $name, ".toml")))),*]
+    };
+}
+
+const BUILT_IN: &[(&str, &str)] = built_in![
+    "vazquez-2011",
+    "vazquez-2011-level",
+    "vazquez-2013",
+    "vazquez-2013-24",
+    "vazquez-2013-climb",
+    "vazquez-2013-best",
+    "david-tabibi-2011",
+    "vazquez-2013-coevolution",
+    "kendall-2001",
+    "kendall-2001-unseeded",
+    "nasreddine-2006",
+    "moves",
+    "player",
+    "mentor",
+    "network",
 ];
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -119,6 +93,17 @@ impl Default for RunSettings {
             lines: 0,
             started: String::new(),
         }
+    }
+}
+
+impl RunSettings {
+    /// Fails on the first key whose value is impossible.
+    pub fn validate(&self) -> Result<(), SettingError> {
+        check_range("generations", self.generations, 1..=10_000_000)?;
+        check_range("checkpoint", self.checkpoint, 1..=u64::MAX)?;
+        check_range("closing_nodes", self.closing_nodes, 1..=u64::MAX)?;
+        check_range("closing_games", self.closing_games, 0..=1_000_000)?;
+        check_range("threads", self.threads, 0..=4096)
     }
 }
 
@@ -220,35 +205,13 @@ impl Preset {
         }
     }
 
-    /// The same preset with some keys set to other values, each written as TOML or as a word.
+    /// The same preset with some keys set to other values, each written as TOML or as a bare word.
     pub fn parse_with(
         text: &str,
         file: &str,
         changes: &[(String, String)],
     ) -> Result<Preset, PresetError> {
-        let original = Preset::parse(text, file)?;
-        if changes.is_empty() {
-            return Ok(original);
-        }
-        let mut table: toml::Table = text.parse().unwrap_or_default();
-        table.insert("name".to_owned(), original.name.into());
-        for (key, value) in changes {
-            let parsed = format!("value = {value}").parse::<toml::Table>().ok();
-            let parsed = parsed.and_then(|mut table| table.remove("value"));
-            let parsed = parsed.unwrap_or_else(|| toml::Value::String(value.clone()));
-            put(&mut table, key, parsed).ok_or_else(|| PresetError {
-                file: format!("{key}={value}"),
-                line: None,
-                key: None,
-                problem: "not a key of a preset".to_owned(),
-            })?;
-        }
-        // Checked together: one may be possible only with another.
-        Preset::parse(&table.to_string(), file).map_err(|error| PresetError {
-            file: blamed(changes, error.key.as_deref()),
-            line: None,
-            ..error
-        })
+        with_changes(text, file, changes, Preset::parse)
     }
 
     /// What the paper reports of this very experiment, if it does.
@@ -268,12 +231,7 @@ impl Preset {
 
     /// Fails on the first key whose value is impossible.
     fn validate(&self) -> Result<(), SettingError> {
-        let run = &self.run;
-        check_range("run.generations", run.generations, 1..=10_000_000)?;
-        check_range("run.checkpoint", run.checkpoint, 1..=u64::MAX)?;
-        check_range("run.closing_nodes", run.closing_nodes, 1..=u64::MAX)?;
-        check_range("run.closing_games", run.closing_games, 0..=1_000_000)?;
-        check_range("run.threads", run.threads, 0..=4096)?;
+        self.run.validate().map_err(|error| error.in_table("run"))?;
         if !(0.0..1.0).contains(&self.data.validation_share) {
             return Err(SettingError::new(
                 "data.validation_share",
@@ -331,6 +289,37 @@ impl Preset {
     }
 }
 
+/// Parses a text in which some keys are set to other values. An error names the change at fault.
+pub fn with_changes<T>(
+    text: &str,
+    file: &str,
+    changes: &[(String, String)],
+    parse: impl Fn(&str, &str) -> Result<T, PresetError>,
+) -> Result<T, PresetError> {
+    let original = parse(text, file)?;
+    if changes.is_empty() {
+        return Ok(original);
+    }
+    let mut table: toml::Table = text.parse().unwrap_or_default();
+    for (key, value) in changes {
+        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
+        let parsed = parsed.and_then(|mut table| table.remove("value"));
+        let parsed = parsed.unwrap_or_else(|| toml::Value::String(value.clone()));
+        put(&mut table, key, parsed).ok_or_else(|| PresetError {
+            file: format!("{key}={value}"),
+            line: None,
+            key: None,
+            problem: "not a key of a preset".to_owned(),
+        })?;
+    }
+    // Checked together: one change may be possible only with another.
+    parse(&table.to_string(), file).map_err(|error| PresetError {
+        file: blamed(changes, error.key.as_deref()),
+        line: None,
+        ..error
+    })
+}
+
 /// The change that a complaint about this key is about, or all of them if it could be any.
 fn blamed(changes: &[(String, String)], key: Option<&str>) -> String {
     let written = |(key, value): &(String, String)| format!("{key}={value}");
@@ -375,13 +364,17 @@ fn put(table: &mut toml::Table, key: &str, value: toml::Value) -> Option<()> {
     Some(())
 }
 
-/// Reads a preset and knows where in its text things stand.
-struct Reader<'a> {
+/// Reads a preset and finds the lines of its keys for errors.
+pub struct Reader<'a> {
     text: &'a str,
     file: &'a str,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub fn new(text: &'a str, file: &'a str) -> Reader<'a> {
+        Reader { text, file }
+    }
+
     fn preset(&self) -> Result<Preset, PresetError> {
         let kinds: Document<Named, Named> = self.document()?;
         let name = &kinds.method.name;
@@ -406,7 +399,7 @@ impl Reader<'_> {
         })
     }
 
-    fn document<D: DeserializeOwned>(&self) -> Result<D, PresetError> {
+    pub fn document<D: DeserializeOwned>(&self) -> Result<D, PresetError> {
         toml::from_str(self.text).map_err(|error| {
             let place = error.span().map(|span| span.start.min(self.text.len()));
             let message = error.message().lines().collect::<Vec<_>>().join(" ");
@@ -423,7 +416,7 @@ impl Reader<'_> {
         self.refuse(key, format!("no {found}; there are {}", known.join(", ")))
     }
 
-    fn refuse(&self, key: &str, problem: String) -> PresetError {
+    pub fn refuse(&self, key: &str, problem: String) -> PresetError {
         PresetError {
             file: self.file.to_owned(),
             line: self.line_of(key),

@@ -21,7 +21,7 @@ use crate::bench;
 use crate::eval::{self, LoadedWeights, Weights};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Engine, EngineSettings, SearchParams, SearchRequest};
-use crate::tune::preset::Preset;
+use crate::tune::experiment::Experiment;
 
 /// What the options set, apart from the engine's settings.
 pub(super) struct Settings {
@@ -251,19 +251,20 @@ impl Session {
             None if preset.is_empty() => {}
             Some(_) => return Err("tuning is under way; an empty Tune ends it".to_owned()),
             None => {
-                let preset = Preset::load(preset).map_err(|error| error.to_string())?;
-                self.tuning = Some(Tuning::start(preset, self.output.clone()));
+                let experiment = Experiment::load(preset).map_err(|error| error.to_string())?;
+                let playing = (*self.engine().weights).clone();
+                self.tuning = Some(Tuning::start(experiment, playing, self.output.clone()));
             }
         }
         Ok(())
     }
 
-    /// Plays with the result of tuning, if it is done.
+    /// Plays with the result of tuning, if it is done and won.
     fn use_tuned_weights(&mut self) {
         let outcome = self.tuning.as_ref().and_then(Tuning::outcome);
         if let Some(outcome) = outcome {
             self.tuning = None;
-            if let Ok(weights) = outcome {
+            if let Some(weights) = outcome {
                 let applied = self.play_with(Arc::new(weights));
                 applied.unwrap_or_else(|reason| self.output.message(reason));
             }

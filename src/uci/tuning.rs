@@ -1,5 +1,5 @@
-//! Tuning inside a session: a run on a thread of its own, told of by `info string`. Its weights
-//! wait here until the session takes them up.
+//! Tuning in a session: a run on a thread of its own that reports by `info string`. Weights that
+//! win their closing match against those of the session wait here until the session takes them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,55 +8,54 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 
 use super::output::Output;
-use crate::data::Tally;
 use crate::eval::Weights;
-use crate::tune::fitness::Fitness;
-use crate::tune::preset::Preset;
-use crate::tune::run::{self, Folder, Observer, Row, RunError, Workshop};
+use crate::tune::experiment::Experiment;
+use crate::tune::run::{RunError, RunFolder, RunObserver, Session};
 
-/// How long a run may take to end in order when it is told to. A run that does not make it
-/// loses nothing: its folder can be resumed from.
+/// How long a stopped run may take to end. A run that needs longer loses nothing: its folder can
+/// be resumed.
 const GRACE: Duration = Duration::from_millis(500);
-/// No more than a line of progress in this time.
+/// The shortest time between two lines of progress.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ends when dropped, within [`GRACE`].
+/// A run under way; dropping it ends the run within [`GRACE`].
 pub struct Tuning {
     stop: Arc<AtomicBool>,
-    outcome: Receiver<Result<Weights, RunError>>,
+    outcome: Receiver<Option<Weights>>,
 }
 
 impl Tuning {
-    pub fn start(preset: Preset, output: Arc<Output>) -> Tuning {
+    /// Starts a run whose result has to beat the weights of the session.
+    pub fn start(experiment: Experiment, playing: Weights, output: Arc<Output>) -> Tuning {
         let stop = Arc::new(AtomicBool::new(false));
-        let heard = Arc::clone(&stop);
+        let stopped = Arc::clone(&stop);
         let (sender, outcome) = bounded(1);
         std::thread::spawn(move || {
-            let result = tune(&preset, &output, &heard);
-            let news = match &result {
-                Ok(weights) => format!("tuned: {}", weights.summary()),
-                Err(error) => format!("tuning failed: {error}"),
+            let (winner, news) = match tune(&experiment, playing, &output, &stopped) {
+                Ok(result) => result,
+                Err(error) => (None, format!("tuning failed: {error}")),
             };
-            // Handed over before it is told: whoever reads the news may count on the weights.
-            // A session that is over needs none.
-            let _ = sender.send(result);
+            // Sent before the message, so that whoever reads it may rely on the weights. A
+            // session that is over receives nothing.
+            let _ = sender.send(winner);
             output.message(news);
         });
         Tuning { stop, outcome }
     }
 
-    /// Ends the run after the generation it is at.
+    /// Ends the run after its current generation.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// What came of it, once it is over. A run that was told to stop is waited for.
-    pub fn outcome(&self) -> Option<Result<Weights, RunError>> {
-        let patience = match self.stop.load(Ordering::Relaxed) {
+    /// The end of the run, if it has ended, with the weights if they won. A run that was told to
+    /// stop is waited for.
+    pub fn outcome(&self) -> Option<Option<Weights>> {
+        let timeout = match self.stop.load(Ordering::Relaxed) {
             true => GRACE,
             false => Duration::ZERO,
         };
-        self.outcome.recv_timeout(patience).ok()
+        self.outcome.recv_timeout(timeout).ok()
     }
 }
 
@@ -67,39 +66,68 @@ impl Drop for Tuning {
     }
 }
 
-fn tune(preset: &Preset, output: &Arc<Output>, stop: &AtomicBool) -> Result<Weights, RunError> {
-    let mut teller = Teller {
+/// Runs an experiment. Returns its weights if they won, and a message.
+fn tune(
+    experiment: &Experiment,
+    playing: Weights,
+    output: &Arc<Output>,
+    stop: &AtomicBool,
+) -> Result<(Option<Weights>, String), RunError> {
+    let mut progress = Progress {
         output: Arc::clone(output),
         last: None,
     };
-    let workshop = Workshop::new(preset, &mut teller)?;
-    let folder = Folder::create_free(&preset.name)?;
-    folder.write_config(preset)?;
-    let place = folder.path().display();
-    output.message(format_args!("tuning {} in {place}", preset.name));
-    let outcome = run::run(preset, &workshop, &folder, &mut teller, stop)?;
-    Ok(outcome.best)
+    let mut session = Session::new(playing, &mut progress, stop);
+    session.prepare(experiment)?;
+    let folder = RunFolder::create_free(experiment.name())?;
+    folder.write_config(experiment)?;
+    let path = folder.path().display();
+    output.message(format_args!("tuning {} in {path}", experiment.name()));
+    let finished = session.run(experiment, &folder)?;
+    let best = finished.outcome.best;
+    let Some(closing) = finished.closing else {
+        let message = format!("tuning interrupted; resume with: finch tune --resume {path}");
+        return Ok((None, message));
+    };
+    for played in closing.all() {
+        output.message(played);
+    }
+    Ok(match closing.check_winner() {
+        Ok(()) => {
+            let message = format!("tuned: {}", best.summary());
+            (Some(best), message)
+        }
+        Err(_) => {
+            let message = format!(
+                "tuned: the weights did not beat those that play now and are not used; \
+                 to try them: setoption name WeightsFile value {path}/best.toml"
+            );
+            (None, message)
+        }
+    })
 }
 
-/// Tells the GUI how the run is getting on.
-struct Teller {
+/// Reports progress to the GUI.
+struct Progress {
     output: Arc<Output>,
     last: Option<Instant>,
 }
 
-impl Observer for Teller {
-    fn prepared(&mut self, tally: &Tally, training: usize, validation: usize) {
-        self.output.message(format_args!(
-            "{}; {training} positions to train on, {validation} to validate with",
-            tally.summary()
-        ));
+impl RunObserver for Progress {
+    fn prepared(&mut self, summary: &str) {
+        self.output.message(summary);
     }
 
-    fn generation(&mut self, row: &Row, last: u64, fitness: &dyn Fitness) {
-        let told = self.last.is_some_and(|at| at.elapsed() < INTERVAL);
-        if !told || row.generation == last {
+    fn generation(&mut self, generation: u64, last: u64, line: &str) {
+        let recent = self.last.is_some_and(|at| at.elapsed() < INTERVAL);
+        if !recent || generation == last {
             self.last = Some(Instant::now());
-            self.output.message(row.told(last, fitness));
+            self.output.message(line);
         }
+    }
+
+    fn closing(&mut self, games: u64) {
+        self.output
+            .message(format_args!("closing match: {games} games"));
     }
 }

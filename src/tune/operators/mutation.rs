@@ -79,8 +79,9 @@ impl Mutation {
         random: &mut impl Rng,
     ) -> Individual {
         let mut child = Individual {
+            genes: parent.genes.clone(),
             deviations: self.deviations(parent, random),
-            ..Individual::new(parent.genes.clone())
+            fitness: None,
         };
         let chosen = self.chosen(genome.len(), random);
         for (index, gene) in genome.genes.iter().enumerate() {

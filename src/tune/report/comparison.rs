@@ -5,30 +5,38 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::chart::{Chart, escaped};
-use super::{Told, page};
-use crate::tune::run::{Folder, RunError, Summary};
+use super::{EvolutionRun, FILE, page};
+use crate::tune::experiment::Experiment;
+use crate::tune::run::{RunError, RunFolder, RunSummary};
 
 /// Colours the style sheet has.
 const COLOURS: usize = 6;
 
 /// Draws the page of several runs into `out`. Runs in the same parent folder are one variant.
 pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError> {
-    let mut variants: Vec<(String, Vec<Told>)> = Vec::new();
+    let mut variants: Vec<(String, Vec<EvolutionRun>)> = Vec::new();
     for path in folders {
-        let told = Told::read(&Folder::open(path)?)?;
+        let folder = RunFolder::open(path)?;
+        let Experiment::Evolution(preset) = folder.experiment()? else {
+            return Err(folder.unusable(
+                "config.toml",
+                "a training run; only evolution runs are compared",
+            ));
+        };
+        let run = EvolutionRun::read(&folder, *preset)?;
         let name = variant_name(path);
         match variants.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, runs)) => runs.push(told),
-            None => variants.push((name, vec![told])),
+            Some((_, runs)) => runs.push(run),
+            None => variants.push((name, vec![run])),
         }
     }
     let mut series = Vec::new();
     let mut tables = String::new();
     for (place, (name, runs)) in variants.iter().enumerate() {
         let class = format!("c{}", 1 + place % COLOURS);
-        for (number, told) in runs.iter().enumerate() {
+        for (number, run) in runs.iter().enumerate() {
             let label = if number == 0 { name.as_str() } else { "" };
-            series.push(told.curve(label, &class, |row| Some(row.mean)));
+            series.push(run.curve(label, &class, |row| Some(row.mean)));
         }
         tables.push_str(&table(name, runs));
     }
@@ -37,7 +45,7 @@ pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError>
         width: 1000.0,
         height: 420.0,
         series: &series,
-        format: &|value| first.map_or_else(String::new, |told| told.shown(value)),
+        format: &|value| first.map_or_else(String::new, |run| run.shown(value)),
         labelled: true,
     };
     let body = format!(
@@ -45,7 +53,7 @@ pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError>
         folders.len(),
         chart.svg()
     );
-    Folder::create(out)?.write("report.html", &page("Runs", &body))
+    RunFolder::create(out)?.write(FILE, page("Runs", &body))
 }
 
 /// The folder that holds a run's folder, or the run's own when it stands alone.
@@ -61,10 +69,13 @@ fn variant_name(path: &Path) -> String {
     }
 }
 
-fn table(name: &str, runs: &[Told]) -> String {
+fn table(name: &str, runs: &[EvolutionRun]) -> String {
     let mut sorted: Vec<_> = runs
         .iter()
-        .filter_map(|told| Some((told, Summary::of(told.preset.run.seed, &told.rows)?)))
+        .filter_map(|run| {
+            let seed = run.preset.run.seed;
+            Some((run, RunSummary::of_generations(seed, &run.rows)?))
+        })
         .collect();
     sorted.sort_by(|a, b| a.1.mean_last.total_cmp(&b.1.mean_last));
     let median = sorted.len().saturating_sub(1) / 2;
@@ -72,7 +83,7 @@ fn table(name: &str, runs: &[Told]) -> String {
         "<h2>{}</h2><div class=\"wide\"><table><tr><th>seed</th><th>best first</th><th>best last</th><th>mean first</th><th>mean last</th><th>validation</th><th>seconds</th></tr>",
         escaped(name)
     );
-    for (place, (told, run)) in sorted.iter().enumerate() {
+    for (place, (run, summary)) in sorted.iter().enumerate() {
         let class = if place == median {
             " class=\"median\""
         } else {
@@ -81,15 +92,15 @@ fn table(name: &str, runs: &[Told]) -> String {
         let _ = write!(
             text,
             "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.1}</td></tr>",
-            run.seed,
-            told.shown(run.best_first),
-            told.shown(run.best_last),
-            told.shown(run.mean_first),
-            told.shown(run.mean_last),
-            run.validation.map_or("-".to_owned(), |value| {
-                told.preset.fitness.format_validation(value)
+            summary.seed,
+            run.shown(summary.best_first),
+            run.shown(summary.best_last),
+            run.shown(summary.mean_first),
+            run.shown(summary.mean_last),
+            summary.validation.map_or("-".to_owned(), |value| {
+                run.preset.fitness.format_validation(value)
             }),
-            run.seconds
+            summary.seconds
         );
     }
     text.push_str("</table></div>");

@@ -1,42 +1,46 @@
-//! What came of a run, as one page that needs nothing else: figures, curves, weights.
+//! The result of a run as one page that needs no other file: figures, curves, weights.
 //!
 //! Everything is read back from the run's folder, so the page can be drawn again at any time
-//! (`finch report`), also of runs that were broken off.
+//! (`finch report`), also of a run that is not complete.
 
 mod chart;
 mod comparison;
+mod training;
 
 use std::fmt::Write as _;
 
+use super::experiment::Experiment;
 use super::fitness::FitnessSettings;
 use super::preset::{Preset, Reference};
-use super::run::{Folder, Journal, Row, RunError};
+use super::run::{GenerationFigures, RunError, RunFolder, RunJournal, generations};
 use chart::{Chart, Series, escaped};
 
 pub use comparison::write_comparison;
 
-/// A run as its folder tells it.
-struct Told {
+/// The page's file in the folder of a run.
+pub const FILE: &str = "report.html";
+
+/// An evolution run as read from its folder.
+struct EvolutionRun {
     preset: Preset,
     genes: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<GenerationFigures>,
 }
 
-impl Told {
-    fn read(folder: &Folder) -> Result<Told, RunError> {
-        let preset = folder.preset()?;
-        let (genes, rows) = Journal::read(folder)?;
+impl EvolutionRun {
+    fn read(folder: &RunFolder, preset: Preset) -> Result<EvolutionRun, RunError> {
+        let (genes, rows) = generations(&RunJournal::read(folder)?);
         if rows.is_empty() {
             return Err(folder.unusable("journal.csv", "no generation yet"));
         }
-        Ok(Told {
+        Ok(EvolutionRun {
             preset,
             genes,
             rows,
         })
     }
 
-    fn last(&self) -> &Row {
+    fn last(&self) -> &GenerationFigures {
         &self.rows[self.rows.len() - 1]
     }
 
@@ -45,32 +49,58 @@ impl Told {
         self.preset.fitness.format(value)
     }
 
-    fn curve(&self, label: &str, class: &str, value: impl Fn(&Row) -> Option<f64>) -> Series {
-        let points = self.rows.iter();
+    fn curve(
+        &self,
+        label: &str,
+        class: &str,
+        value: impl Fn(&GenerationFigures) -> Option<f64>,
+    ) -> Series {
+        let point = |row: &GenerationFigures| Some((row.generation as f64, value(row)?));
         Series {
             label: label.to_owned(),
             class: class.to_owned(),
-            points: points
-                .filter_map(|row| Some((row.generation as f64, value(row)?)))
-                .collect(),
+            points: self.rows.iter().filter_map(point).collect(),
             band: Vec::new(),
         }
     }
 }
 
-/// Draws a folder's page.
-pub fn write(folder: &Folder) -> Result<(), RunError> {
-    let told = Told::read(folder)?;
-    let mut body = heading(&told);
-    body.push_str(&fitness_section(&told));
-    body.push_str(&weights_section(&told));
-    let config = told.preset.to_toml().unwrap_or_default();
+/// Draws the page of a folder.
+pub fn write(folder: &RunFolder) -> Result<(), RunError> {
+    let experiment = folder.experiment()?;
+    let config = experiment.to_toml().unwrap_or_default();
+    let name = experiment.name().to_owned();
+    let mut body = match experiment {
+        Experiment::Evolution(preset) => {
+            let run = EvolutionRun::read(folder, *preset)?;
+            heading(&run)
+                + &closing_section(folder)?
+                + &fitness_section(&run)
+                + &weights_section(&run)
+        }
+        Experiment::Training(preset) => {
+            let journal = RunJournal::read(folder)?;
+            training::heading(&preset, &journal)
+                + &closing_section(folder)?
+                + &training::curves(&journal)
+        }
+    };
     let _ = write!(
         body,
         "<details><summary>Settings</summary><pre>{}</pre></details>",
         escaped(&config)
     );
-    folder.write("report.html", &page(&told.preset.name, &body))
+    folder.write(FILE, page(&name, &body))
+}
+
+/// The scores of the closing match, once it is played.
+fn closing_section(folder: &RunFolder) -> Result<String, RunError> {
+    let Some(scores) = folder.read(super::run::SCORES)? else {
+        return Ok(String::new());
+    };
+    let line = |line: &str| format!("<li>{}</li>", escaped(line));
+    let lines: String = scores.lines().map(line).collect();
+    Ok(format!("<h2>Closing match</h2><ul>{lines}</ul>"))
 }
 
 /// A whole page around its contents.
@@ -82,39 +112,45 @@ fn page(title: &str, body: &str) -> String {
     )
 }
 
-fn heading(told: &Told) -> String {
-    let (preset, last) = (&told.preset, told.last());
-    let mut text = format!("<h1>{}</h1>", escaped(&preset.name));
-    let _ = write!(
-        text,
-        "<p>Method {}, seed {}, {}.</p><div class=\"cards\">",
-        escaped(preset.method.name()),
-        preset.run.seed,
-        match preset.run.started.as_str() {
-            "" => "undated",
-            date => date,
-        }
-    );
-    let mut card = |value: String, name: &str| {
+/// Figures in a row, each with its name below.
+fn cards(figures: &[(String, &str)]) -> String {
+    let mut text = "<div class=\"cards\">".to_owned();
+    for (value, name) in figures {
         let _ = write!(
             text,
             "<div class=\"card\"><b>{value}</b><span>{name}</span></div>"
         );
-    };
-    card(told.shown(last.record), "best, training");
-    if let Some(value) = last.validation {
-        card(
-            told.preset.fitness.format_validation(value),
-            "best, validation",
-        );
     }
-    card(told.shown(last.mean), "mean of the population");
-    card(
-        format!("{} of {}", last.generation, preset.run.generations),
-        "generations",
+    text + "</div>"
+}
+
+fn date(started: &str) -> &str {
+    match started {
+        "" => "undated",
+        date => date,
+    }
+}
+
+fn heading(run: &EvolutionRun) -> String {
+    let (preset, last) = (&run.preset, run.last());
+    let mut figures = vec![(run.shown(last.record), "best, training")];
+    if let Some(value) = last.validation {
+        figures.push((preset.fitness.format_validation(value), "best, validation"));
+    }
+    let generations = format!("{} of {}", last.generation, preset.run.generations);
+    figures.extend([
+        (run.shown(last.mean), "mean of the population"),
+        (generations, "generations"),
+        (format!("{:.1} s", last.seconds), "time"),
+    ]);
+    let mut text = format!(
+        "<h1>{}</h1><p>Method {}, seed {}, {}.</p>{}",
+        escaped(&preset.name),
+        escaped(preset.method.name()),
+        preset.run.seed,
+        date(&preset.run.started),
+        cards(&figures)
     );
-    card(format!("{:.1} s", last.seconds), "time");
-    text.push_str("</div>");
     if let Some(reference) = preset.reference() {
         text.push_str(&reference_line(reference, &preset.fitness));
     }
@@ -143,25 +179,22 @@ fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
     )
 }
 
-fn fitness_section(told: &Told) -> String {
+fn fitness_section(run: &EvolutionRun) -> String {
     let mut series = vec![
-        told.curve("best", "c1", |row| Some(row.record)),
-        told.curve("mean", "c2", |row| Some(row.mean)),
+        run.curve("best", "c1", |row| Some(row.record)),
+        run.curve("mean", "c2", |row| Some(row.mean)),
     ];
-    if told.preset.fitness.validates_in_same_unit() && told.last().validation.is_some() {
-        series.push(told.curve("validation", "c3", |row| row.validation));
+    if run.preset.fitness.validates_in_same_unit() && run.last().validation.is_some() {
+        series.push(run.curve("validation", "c3", |row| row.validation));
     }
     let chart = Chart {
         width: 1000.0,
         height: 380.0,
         series: &series,
-        format: &|value| told.shown(value),
+        format: &|value| run.shown(value),
         labelled: true,
     };
-    let words = match (
-        told.preset.method.selects_by_games(),
-        told.last().validation,
-    ) {
+    let words = match (run.preset.method.selects_by_games(), run.last().validation) {
         (true, _) => {
             "Shares of the points in games of the generation: what counts is who replaces whom, not a number that rises."
         }
@@ -177,14 +210,14 @@ fn fitness_section(told: &Told) -> String {
 }
 
 /// Averages and deviations of every weight by generation, then the final values.
-fn weights_section(told: &Told) -> String {
-    if told.genes.is_empty() {
+fn weights_section(run: &EvolutionRun) -> String {
+    if run.genes.is_empty() {
         return String::new();
     }
     let mut text = "<h2>Weights by generation</h2><p>Average of the population in the unit of the preset, with one standard deviation to either side.</p><div class=\"small\">".to_owned();
-    for (place, name) in told.genes.iter().enumerate() {
-        let mut series = [told.curve("", "c1", |row| Some(row.genes.get(place)?.mean))];
-        series[0].band = told
+    for (place, name) in run.genes.iter().enumerate() {
+        let mut series = [run.curve("", "c1", |row| Some(row.genes.get(place)?.mean))];
+        series[0].band = run
             .rows
             .iter()
             .filter_map(|row| Some(row.genes.get(place)?.deviation))
@@ -196,7 +229,7 @@ fn weights_section(told: &Told) -> String {
             format: &|value| format!("{value}"),
             labelled: false,
         };
-        let last = told.last().genes.get(place).map_or(0.0, |gene| gene.mean);
+        let last = run.last().genes.get(place).map_or(0.0, |gene| gene.mean);
         let _ = write!(
             text,
             "<figure><figcaption>{}<span>{last:.1}</span></figcaption>{}</figure>",
@@ -205,12 +238,12 @@ fn weights_section(told: &Told) -> String {
         );
     }
     text.push_str("</div>");
-    text.push_str(&weights_table(told));
+    text.push_str(&weights_table(run));
     text
 }
 
-fn weights_table(told: &Told) -> String {
-    let reference = told.preset.reference();
+fn weights_table(run: &EvolutionRun) -> String {
+    let reference = run.preset.reference();
     let printed = reference.map(|reference| &reference.weights);
     let printed = printed.filter(|weights| !weights.is_empty());
     let mut text = "<h2>Final weights</h2><div class=\"wide\"><table><tr><th>weight</th><th>best</th><th>mean</th><th>deviation</th><th>first mean</th><th>first deviation</th>".to_owned();
@@ -218,9 +251,9 @@ fn weights_table(told: &Told) -> String {
         text.push_str("<th>paper</th>");
     }
     text.push_str("</tr>");
-    for (place, name) in told.genes.iter().enumerate() {
-        let figures = |row: &Row| row.genes.get(place).copied();
-        let (Some(first), Some(last)) = (figures(&told.rows[0]), figures(told.last())) else {
+    for (place, name) in run.genes.iter().enumerate() {
+        let figures = |row: &GenerationFigures| row.genes.get(place).copied();
+        let (Some(first), Some(last)) = (figures(&run.rows[0]), figures(run.last())) else {
             continue;
         };
         let _ = write!(

@@ -1,67 +1,136 @@
-//! What a run knows between two generations, as a file.
+//! What a run knows between two generations, as a file: two lines of text, then the state that
+//! the learner saved.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Folder, Record, RunError};
+use super::{BestSoFar, RunError, RunFolder};
 use crate::eval::Weights;
+use crate::tune::experiment::Experiment;
 use crate::tune::genome::Genome;
 use crate::tune::methods::Individual;
 
 const FILE: &str = "checkpoint";
 
-#[derive(Deserialize, Serialize)]
 pub struct Checkpoint {
+    /// The generation completed last.
     pub generation: u64,
+    /// Time spent so far.
     pub seconds: f64,
-    pub best: Record,
-    /// What the method saved.
-    pub method: toml::Table,
+    /// What the learner saved.
+    pub state: Vec<u8>,
 }
 
 impl Checkpoint {
     /// The checkpoint of a folder, if it has one yet.
-    pub fn read(folder: &Folder) -> Result<Option<Checkpoint>, RunError> {
-        let unusable = |error: toml::de::Error| folder.unusable(FILE, error.message());
-        let text = folder.read(FILE)?;
-        text.map(|text| toml::from_str(&text).map_err(unusable))
-            .transpose()
+    pub fn read(folder: &RunFolder) -> Result<Option<Checkpoint>, RunError> {
+        let Some(bytes) = folder.read_bytes(FILE)? else {
+            return Ok(None);
+        };
+        let damaged = || {
+            let problem = "not a checkpoint of this version; start the run again in another folder";
+            folder.unusable(FILE, problem)
+        };
+        Checkpoint::parse(&bytes).ok_or_else(damaged).map(Some)
     }
 
-    pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
-        let unusable = |error: toml::ser::Error| folder.unusable(FILE, &error.to_string());
-        folder.write(FILE, &toml::to_string(self).map_err(unusable)?)
+    fn parse(bytes: &[u8]) -> Option<Checkpoint> {
+        let (generation, rest) = entry(bytes, "generation = ")?;
+        let (seconds, state) = entry(rest, "seconds = ")?;
+        Some(Checkpoint {
+            generation: generation.parse().ok()?,
+            seconds: seconds.parse().ok()?,
+            state: state.to_owned(),
+        })
+    }
+
+    pub fn write(&self, folder: &RunFolder) -> Result<(), RunError> {
+        let Checkpoint {
+            generation,
+            seconds,
+            state,
+        } = self;
+        let head = format!("generation = {generation}\nseconds = {seconds:?}\n");
+        folder.write(FILE, [head.as_bytes(), state].concat())
+    }
+}
+
+/// The value of the first line, which must set this key, and the rest.
+fn entry<'b>(bytes: &'b [u8], key: &str) -> Option<(&'b str, &'b [u8])> {
+    let rest = bytes.strip_prefix(key.as_bytes())?;
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    Some((std::str::from_utf8(&rest[..end]).ok()?, &rest[end + 1..]))
+}
+
+/// The state of an evolution run.
+#[derive(Deserialize, Serialize)]
+pub struct EvolutionState {
+    pub best: BestSoFar,
+    /// What the method saved.
+    pub method: toml::Table,
+}
+
+impl EvolutionState {
+    pub fn parse(state: &[u8]) -> Result<EvolutionState, String> {
+        let text = std::str::from_utf8(state).map_err(|error| error.to_string())?;
+        toml::from_str(text).map_err(|error| error.message().to_owned())
     }
 }
 
 /// Fails unless everyone has as many genes as the genome.
-pub fn check_genes(
-    folder: &Folder,
-    population: &[Individual],
-    genome: &Genome,
-) -> Result<(), RunError> {
+pub fn check_genes(population: &[Individual], genome: &Genome) -> Result<(), String> {
     let fits = |one: &Individual| one.genes.len() == genome.len();
-    if population.iter().all(fits) {
-        return Ok(());
+    match population.iter().all(fits) {
+        true => Ok(()),
+        false => Err("of another genome".to_owned()),
     }
-    Err(folder.unusable(FILE, "of another genome"))
 }
 
-/// Whom a run left behind: its best, then its last population.
-pub fn survivors(folder: &Folder, genome: &Genome) -> Result<Vec<Individual>, RunError> {
+/// The individuals that a finished or interrupted run ends with: its best, then its last
+/// population.
+pub fn survivors(folder: &RunFolder, genome: &Genome) -> Result<Vec<Individual>, RunError> {
     let unusable = |reason: &str| folder.unusable(FILE, reason);
     let checkpoint = Checkpoint::read(folder)?.ok_or_else(|| unusable("no such file"))?;
-    let population = checkpoint.method.get("population").cloned();
+    let state = EvolutionState::parse(&checkpoint.state).map_err(|error| unusable(&error))?;
+    let population = state.method.get("population").cloned();
     let population = population.ok_or_else(|| unusable("its method keeps no population"))?;
     let population: Vec<Individual> = population
         .try_into()
         .map_err(|error: toml::de::Error| unusable(error.message()))?;
-    let earlier = Genome::new(&folder.preset()?.genome, Weights::zero("none"));
+    let Experiment::Evolution(preset) = folder.experiment()? else {
+        return Err(unusable("of a network, which has no population"));
+    };
+    let earlier = Genome::new(&preset.genome, Weights::zero("none"));
     if !earlier.is_ok_and(|earlier| earlier.is_compatible_with(genome)) {
         return Err(unusable("of another genome"));
     }
-    let best = checkpoint.best.individual;
+    let best = state.best.individual;
     let others = population.into_iter().filter(|one| one.genes != best.genes);
     let survivors: Vec<Individual> = [best.clone()].into_iter().chain(others).collect();
-    check_genes(folder, &survivors, genome)?;
+    check_genes(&survivors, genome).map_err(|reason| unusable(&reason))?;
     Ok(survivors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_is_two_lines_and_the_state() {
+        let desk = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(desk.path()).unwrap();
+        let state = vec![0, 255, b'\n', 7];
+        let checkpoint = Checkpoint {
+            generation: 12,
+            seconds: 3.0,
+            state: state.clone(),
+        };
+        checkpoint.write(&folder).unwrap();
+        let again = Checkpoint::read(&folder).unwrap().unwrap();
+        assert_eq!(
+            (again.generation, again.seconds, again.state),
+            (12, 3.0, state)
+        );
+        folder.write("checkpoint", [7_u8; 40]).unwrap();
+        assert!(Checkpoint::read(&folder).is_err());
+    }
 }

@@ -1,80 +1,213 @@
-//! The last word: do the new weights beat those they started from, and others?
+//! The closing match: does the result beat what it started from, its rivals, and the weights that
+//! play now? Only a result that beats the latter is installed.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::eval::Weights;
-use crate::play::games_file::GamesFile;
+use thiserror::Error;
+
+use super::{RunError, RunFolder, RunOutcome};
+use crate::eval::{self, Weights};
+use crate::play::games_file::{GamesFile, GamesFileError};
 use crate::play::player_config::PlayerConfig;
 use crate::play::schedule::{Format, Schedule};
 use crate::play::tournament::{NoObserver, Tournament};
 use crate::play::{GameLimits, GameRules, MatchScore, openings};
-use crate::tune::genome::Genome;
-use crate::tune::preset::Preset;
+use crate::tune::experiment::Experiment;
+use crate::tune::preset::RunSettings;
 
-use super::{Folder, RunError};
+/// Games against the start and the rivals, and games against the weights that play now.
+const GAMES: &str = "games.pgn";
+const INCUMBENT_GAMES: &str = "games-incumbent.pgn";
+/// The scores in words.
+pub const SCORES: &str = "closing.txt";
 
-/// One closing match, from the view of the result.
-pub struct Closing {
-    /// Whom it was played against.
+/// The score of the result against one opponent.
+#[derive(Clone, Debug)]
+pub struct ClosingMatch {
     pub opponent: String,
     pub score: MatchScore,
 }
 
-/// The file of the games, in the folder of the run.
-const GAMES: &str = "games.pgn";
-
-/// Plays the result against its start and against the rivals of the preset, each opening with
-/// both colours; nobody when the preset asks for no games. The seed of the run chooses the
-/// openings; what learned from games plays as it did then, anything else by nodes. The games are kept
-/// in the folder; a match that `stop` broke off goes on from there, and is none yet.
-pub fn closing_matches(
-    preset: &Preset,
-    genome: &Genome,
-    [new, start]: [&Weights; 2],
-    folder: &Folder,
-    stop: &AtomicBool,
-) -> Result<Option<Vec<Closing>>, RunError> {
-    if preset.run.closing_games == 0 {
-        return Ok(Some(Vec::new()));
+impl fmt::Display for ClosingMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MatchScore {
+            wins,
+            draws,
+            losses,
+            ..
+        } = self.score;
+        write!(
+            f,
+            "result against {}: {wins} wins, {draws} draws, {losses} losses; Elo {}",
+            self.opponent,
+            self.score.elo()
+        )
     }
-    let mut players = vec![("result", new.clone()), ("its start", start.clone())];
-    for (name, genes) in &preset.run.rivals {
-        // Checked when the preset was read.
-        if let Ok(genes) = genome.genes_named(genes) {
-            players.push((name, genome.weights(&genes)));
-        }
-    }
-    let tournament = tournament(preset, &players);
-    let unusable = |error: &dyn std::fmt::Display| folder.unusable(GAMES, &error.to_string());
-    let path = folder.path().join(GAMES);
-    let (journal, finished) =
-        GamesFile::resume(&path, &tournament.id()).map_err(|error| unusable(&error))?;
-    let conclusion = tournament
-        .run(Some(journal), finished, &mut NoObserver, stop)
-        .map_err(|error| unusable(&error))?;
-    let crosstable = conclusion.crosstable;
-    if crosstable.games() < tournament.schedule.games() {
-        return Ok(None);
-    }
-    let closings = crosstable.scores().map(|((_, opponent), score)| Closing {
-        opponent: players[opponent].0.to_owned(),
-        score,
-    });
-    Ok(Some(closings.collect()))
 }
 
-fn tournament(preset: &Preset, players: &[(&str, Weights)]) -> Tournament {
-    let run = &preset.run;
-    let by_nodes = || GameRules::from(GameLimits::nodes(run.closing_nodes));
-    let rules = preset.fitness.game_rules().unwrap_or_else(by_nodes);
+/// All closing matches of a run; none if its preset asks for no games.
+#[derive(Clone, Debug, Default)]
+pub struct Closing {
+    /// Against the start, then the rivals of the preset.
+    pub matches: Vec<ClosingMatch>,
+    /// Against the weights that play now.
+    pub incumbent: Option<ClosingMatch>,
+}
+
+impl Closing {
+    pub fn all(&self) -> impl Iterator<Item = &ClosingMatch> {
+        self.matches.iter().chain(&self.incumbent)
+    }
+
+    /// Fails unless the result won more than half of the points against the weights that play now.
+    pub fn check_winner(&self) -> Result<(), InstallError> {
+        match &self.incumbent {
+            None => Err(InstallError::NotPlayed),
+            Some(played) if played.score.ratio() > 0.5 => Ok(()),
+            Some(played) => Err(InstallError::Lost {
+                opponent: played.opponent.clone(),
+                percent: 100.0 * played.score.ratio(),
+                games: played.score.games(),
+            }),
+        }
+    }
+}
+
+/// Why a result is not installed.
+#[derive(Debug, Error)]
+pub enum InstallError {
+    #[error(
+        "not installed: the result scored {percent:.1}% in {games} games against {opponent}; \
+         --force installs it anyway"
+    )]
+    Lost {
+        opponent: String,
+        percent: f64,
+        games: u64,
+    },
+    #[error(
+        "not installed: no closing match against the weights that play now (run.closing_games is \
+         0, or it was interrupted); --force installs without"
+    )]
+    NotPlayed,
+    #[error("not installed: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// Installs a result that won its closing match; any result if `force`.
+pub fn install(
+    outcome: &RunOutcome,
+    closing: Option<&Closing>,
+    force: bool,
+) -> Result<PathBuf, InstallError> {
+    if !force {
+        closing
+            .ok_or(InstallError::NotPlayed)
+            .and_then(Closing::check_winner)?;
+    }
+    Ok(eval::install(&outcome.best)?)
+}
+
+/// A closing match under way.
+pub struct ClosingGames<'a> {
+    pub experiment: &'a Experiment,
+    pub outcome: &'a RunOutcome,
+    pub rivals: Vec<(String, Weights)>,
+    /// The weights that play now.
+    pub incumbent: &'a Weights,
+    pub folder: &'a RunFolder,
+}
+
+impl ClosingGames<'_> {
+    /// How many games are played in all.
+    pub fn count(&self) -> u64 {
+        let games = u64::from(self.experiment.run().closing_games);
+        games * (2 + self.rivals.len() as u64)
+    }
+
+    /// Plays every opening with both colours; the seed of the run chooses the openings. What
+    /// learned from games meets its start and rivals as it learned, everyone else plays with
+    /// Finch's search at fixed nodes. The games are kept in the folder. A match interrupted by
+    /// `stop` resumes from there, and has no result yet.
+    pub fn play(&self, stop: &AtomicBool) -> Result<Option<Closing>, RunError> {
+        let run = self.experiment.run();
+        if run.closing_games == 0 {
+            return Ok(Some(Closing::default()));
+        }
+        let outcome = self.outcome;
+        let by_nodes = GameRules::from(GameLimits::nodes(run.closing_nodes));
+        let rules = self
+            .experiment
+            .game_rules()
+            .unwrap_or_else(|| by_nodes.clone());
+        let mut players = vec![("result", &outcome.best), ("its start", &outcome.start)];
+        players.extend(self.rivals.iter().map(|(name, rival)| (&**name, rival)));
+        let Some(matches) = self.gauntlet(GAMES, &players, rules, stop)? else {
+            return Ok(None);
+        };
+        let name = format!("the weights that play now ({})", self.incumbent.name);
+        let players = [("result", &outcome.best), (name.as_str(), self.incumbent)];
+        let Some(incumbent) = self.gauntlet(INCUMBENT_GAMES, &players, by_nodes, stop)? else {
+            return Ok(None);
+        };
+        let closing = Closing {
+            matches,
+            incumbent: incumbent.into_iter().next(),
+        };
+        let lines = closing.all().map(|played| format!("{played}\n"));
+        self.folder.write(SCORES, lines.collect::<String>())?;
+        Ok(Some(closing))
+    }
+
+    /// The first player against each of the others.
+    fn gauntlet(
+        &self,
+        file: &str,
+        players: &[(&str, &Weights)],
+        rules: GameRules,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<ClosingMatch>>, RunError> {
+        let tournament = tournament(self.experiment, players, rules);
+        let unusable = |error: &dyn fmt::Display| self.folder.unusable(file, &error.to_string());
+        let path = self.folder.path().join(file);
+        let mut resumed = GamesFile::resume(&path, &tournament.id());
+        // Other weights may have been installed since: the match is played anew.
+        if let (Err(GamesFileError::OtherMatch(_)), INCUMBENT_GAMES) = (&resumed, file) {
+            std::fs::remove_file(&path).map_err(|error| unusable(&error))?;
+            resumed = GamesFile::resume(&path, &tournament.id());
+        }
+        let (games, finished) = resumed.map_err(|error| unusable(&error))?;
+        let crosstable = tournament
+            .run(Some(games), finished, &mut NoObserver, stop)
+            .map_err(|error| unusable(&error))?
+            .crosstable;
+        if crosstable.games() < tournament.schedule.games() {
+            return Ok(None);
+        }
+        let scored = |((_, opponent), score): ((usize, usize), MatchScore)| ClosingMatch {
+            opponent: players[opponent].0.to_owned(),
+            score,
+        };
+        Ok(Some(crosstable.scores().map(scored).collect()))
+    }
+}
+
+fn tournament(
+    experiment: &Experiment,
+    players: &[(&str, &Weights)],
+    rules: GameRules,
+) -> Tournament {
+    let run: &RunSettings = experiment.run();
     let mut openings = openings::embedded();
     openings::shuffle(&mut openings, run.seed);
-    let player = |(name, weights): &(&str, Weights)| {
-        PlayerConfig::in_process(name, Arc::new(weights.clone()))
+    let player = |(name, weights): &(&str, &Weights)| {
+        PlayerConfig::in_process(name, Arc::new((*weights).clone()))
     };
     Tournament {
-        event: format!("{}, seed {}: closing match", preset.name, run.seed),
+        event: format!("{}, seed {}: closing match", experiment.name(), run.seed),
         players: players.iter().map(player).collect(),
         openings,
         schedule: Schedule::new(players.len(), Format::Gauntlet, run.closing_games as usize),

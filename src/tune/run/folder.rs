@@ -1,25 +1,25 @@
-//! A run's folder. Files appear whole or not at all: they are written under another name and
-//! renamed when complete.
+//! The folder of a run. Its files are replaced atomically, so none is ever seen half-written.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
+use crate::eval::Weights;
 use crate::files;
-use crate::tune::preset::Preset;
+use crate::tune::experiment::Experiment;
 
-/// What the run is: its preset with every change made to it.
+/// The run's preset with every change made to it.
 const CONFIG: &str = "config.toml";
 
-pub struct Folder {
+pub struct RunFolder {
     path: PathBuf,
 }
 
-impl Folder {
-    /// Makes the folder, and finds out now whether it can be written to.
-    pub fn create(path: &Path) -> Result<Folder, RunError> {
-        let folder = Folder {
+impl RunFolder {
+    /// Creates the folder, and checks that it can be written to.
+    pub fn create(path: &Path) -> Result<RunFolder, RunError> {
+        let folder = RunFolder {
             path: path.to_owned(),
         };
         fs::create_dir_all(path).map_err(|error| failed(path, &error))?;
@@ -29,9 +29,9 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Makes a folder of its own for a run of this preset: `runs/NAME`, with a number if that
-    /// is taken, be it by a run that began at the same moment.
-    pub fn create_free(preset: &str) -> Result<Folder, RunError> {
+    /// Creates a new folder for a run of this preset: `runs/NAME`, with a number if that name is
+    /// taken, even by a run that starts at the same moment.
+    pub fn create_free(preset: &str) -> Result<RunFolder, RunError> {
         let stem = Path::new(preset).file_stem().unwrap_or_default();
         let name = stem.to_string_lossy().into_owned();
         let runs = Path::new("runs");
@@ -43,52 +43,68 @@ impl Folder {
                 _ => format!("{name}-{number}"),
             });
             match fs::create_dir(&path) {
-                Ok(()) => return Folder::create(&path),
+                Ok(()) => return RunFolder::create(&path),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(failed(&path, &error)),
             }
         }
     }
 
-    /// Makes the folder of one of several runs and writes down what it is. One that an earlier
-    /// call left is gone on with if it is the same experiment, from the day that one began.
-    pub fn claim(path: &Path, preset: &mut Preset) -> Result<Folder, RunError> {
-        let folder = Folder::create(path)?;
-        if Folder::holds_run(path) {
-            let mut earlier = folder.preset()?;
-            preset.run.started = earlier.run.started.clone();
-            earlier.run.threads = preset.run.threads;
-            if earlier != *preset {
+    /// Creates the folder of a run and writes its config. A folder that already holds the same
+    /// experiment is resumed and keeps its date; another experiment is refused.
+    pub fn claim(path: &Path, experiment: &mut Experiment) -> Result<RunFolder, RunError> {
+        let folder = RunFolder::create(path)?;
+        if RunFolder::holds_run(path) {
+            let mut earlier = folder.experiment()?;
+            let run = experiment.run_mut();
+            run.started = earlier.run().started.clone();
+            earlier.run_mut().threads = run.threads;
+            if earlier != *experiment {
                 return Err(folder.unusable(CONFIG, "another experiment; choose another folder"));
             }
+            folder.remove_temporary()?;
         }
-        folder.write_config(preset)?;
+        folder.write_config(experiment)?;
         Ok(folder)
     }
 
-    /// Whether a run has been begun there.
+    /// Whether a run has been started there.
     pub fn holds_run(path: &Path) -> bool {
         path.join(CONFIG).exists()
     }
 
-    /// What the run is, as it was written down.
-    pub fn preset(&self) -> Result<Preset, RunError> {
+    /// The experiment of the run, from its config.
+    pub fn experiment(&self) -> Result<Experiment, RunError> {
         let file = self.path.join(CONFIG).display().to_string();
-        Ok(Preset::load(&file)?)
+        Ok(Experiment::load(&file)?)
     }
 
-    /// Writes down what the run is, so that it can be resumed.
-    pub fn write_config(&self, preset: &Preset) -> Result<(), RunError> {
-        let text = preset
+    /// Writes the config, so that the run can be resumed.
+    pub fn write_config(&self, experiment: &Experiment) -> Result<(), RunError> {
+        let text = experiment
             .to_toml()
             .map_err(|error| self.unusable(CONFIG, &error.to_string()))?;
         self.write(CONFIG, &text)
     }
 
+    /// The folder of a run that is to be resumed.
+    pub fn resume(path: &Path) -> Result<RunFolder, RunError> {
+        let folder = RunFolder::open(path)?;
+        if !RunFolder::holds_run(path) {
+            return Err(folder.unusable(CONFIG, "no such file; this folder holds no run"));
+        }
+        folder.remove_temporary()?;
+        Ok(folder)
+    }
+
+    fn remove_temporary(&self) -> Result<(), RunError> {
+        files::remove_temporary(&self.path).map_err(|error| failed(&self.path, &error))
+    }
+
     /// An existing folder.
-    pub fn open(path: &Path) -> Result<Folder, RunError> {
+    pub fn open(path: &Path) -> Result<RunFolder, RunError> {
         fs::read_dir(path).map_err(|error| failed(path, &error))?;
-        Ok(Folder {
+        Ok(RunFolder {
             path: path.to_owned(),
         })
     }
@@ -101,18 +117,30 @@ impl Folder {
         self.path.join(name).exists()
     }
 
-    /// A file's text, if the file exists.
-    pub fn read(&self, name: &str) -> Result<Option<String>, RunError> {
+    /// A file's bytes, if the file exists.
+    pub fn read_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, RunError> {
         let path = self.path.join(name);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&path, &error)),
         }
     }
 
-    pub fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
-        write_atomically(&self.path.join(name), text)
+    /// A file's text, if the file exists.
+    pub fn read(&self, name: &str) -> Result<Option<String>, RunError> {
+        let text = self.read_bytes(name)?.map(String::from_utf8).transpose();
+        text.map_err(|_| self.unusable(name, "not UTF-8 text"))
+    }
+
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<(), RunError> {
+        write_file(&self.path.join(name), contents)
+    }
+
+    /// Writes weights, and their network if they have one.
+    pub fn save_weights(&self, name: &str, weights: &Weights) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        weights.save(&path).map_err(|error| failed(&path, &error))
     }
 
     /// Adds to a file that grows by lines.
@@ -132,9 +160,9 @@ impl Folder {
     }
 }
 
-/// Writes a file so that it is never seen half-written.
-pub fn write_atomically(path: &Path, text: &str) -> Result<(), RunError> {
-    files::write_atomically(path, text).map_err(|error| failed(path, &error))
+/// Replaces a file atomically; the error names it.
+pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), RunError> {
+    files::write_atomically(path, contents).map_err(|error| failed(path, &error))
 }
 
 fn failed(path: &Path, error: &io::Error) -> RunError {

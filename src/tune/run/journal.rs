@@ -1,168 +1,34 @@
-//! The journal: one row a generation, as CSV, for people and for the report.
+//! The journal: a CSV file with named columns and one row per generation, for people, for the
+//! report and for `--resume`. Columns are found by name, so their order does not matter and a
+//! column that a version does not know is ignored.
 
-use super::RunError;
-use super::folder::Folder;
-use crate::tune::fitness::Fitness;
-use crate::tune::genome::Genome;
-use crate::tune::methods::Individual;
-use crate::tune::statistics::mean_and_deviation;
+use super::{RunError, RunFolder};
 
 const FILE: &str = "journal.csv";
-/// With more genes than this their columns would drown the journal.
-const GENES_KEPT: usize = 64;
-const FIGURES: [&str; 7] = [
-    "generation",
-    "best",
-    "mean",
-    "deviation",
-    "record",
-    "validation",
-    "seconds",
-];
+pub const GENERATION: &str = "generation";
+pub const SECONDS: &str = "seconds";
 
-/// One gene over a population, and in the best individual so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GeneFigures {
-    pub mean: f64,
-    pub deviation: f64,
-    pub best: f64,
+/// One figure per column; an empty cell is none.
+pub type Figures = Vec<Option<f64>>;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunJournal {
+    columns: Vec<String>,
+    rows: Vec<Figures>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    pub generation: u64,
-    /// Fitness in the population of this generation.
-    pub best: f64,
-    pub mean: f64,
-    pub deviation: f64,
-    /// Fitness of the best individual so far, on the training and on the validation cases.
-    pub record: f64,
-    pub validation: Option<f64>,
-    pub seconds: f64,
-    pub genes: Vec<GeneFigures>,
-}
-
-impl Row {
-    pub fn new(
-        generation: u64,
-        population: &[Individual],
-        record: &Individual,
-        validation: Option<f64>,
-        seconds: f64,
-    ) -> Row {
-        let fitness: Vec<f64> = population
-            .iter()
-            .map(Individual::fitness_or_lowest)
-            .collect();
-        let (mean, deviation) = mean_and_deviation(&fitness);
-        let figures = |place: usize| {
-            let values: Vec<f64> = population.iter().map(|one| one.genes[place]).collect();
-            let (mean, deviation) = mean_and_deviation(&values);
-            GeneFigures {
-                mean,
-                deviation,
-                best: record.genes[place],
-            }
-        };
-        Row {
-            generation,
-            best: fitness.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            mean,
-            deviation,
-            record: record.fitness_or_lowest(),
-            validation,
-            seconds,
-            genes: (0..record.genes.len()).map(figures).collect(),
-        }
-    }
-
-    /// The row as a line for people; the fitness knows how its values are read.
-    pub fn told(&self, last: u64, fitness: &dyn Fitness) -> String {
-        let validation = self.validation.map_or(String::new(), |value| {
-            format!("  validation {}", fitness.config().format_validation(value))
-        });
-        format!(
-            "generation {}/{last}  best {}  mean {}{validation}  {:.1} s",
-            self.generation,
-            fitness.config().format(self.record),
-            fitness.config().format(self.mean),
-            self.seconds
-        )
-    }
-
-    fn fields(&self, genes: usize) -> Vec<String> {
-        let validation = self
-            .validation
-            .map_or(String::new(), |value| value.to_string());
-        let mut fields = vec![
-            self.generation.to_string(),
-            self.best.to_string(),
-            self.mean.to_string(),
-            self.deviation.to_string(),
-            self.record.to_string(),
-            validation,
-            format!("{:.3}", self.seconds),
-        ];
-        for gene in self.genes.iter().take(genes) {
-            fields
-                .extend([gene.mean, gene.deviation, gene.best].map(|value| format!("{value:.4}")));
-        }
-        fields
-    }
-
-    fn from_fields(fields: &csv::StringRecord) -> Option<Row> {
-        let number = |place: usize| fields.get(place)?.parse::<f64>().ok();
-        let genes = (FIGURES.len()..fields.len()).step_by(3).map(|place| {
-            Some(GeneFigures {
-                mean: number(place)?,
-                deviation: number(place + 1)?,
-                best: number(place + 2)?,
-            })
-        });
-        Some(Row {
-            generation: fields.get(0)?.parse().ok()?,
-            best: number(1)?,
-            mean: number(2)?,
-            deviation: number(3)?,
-            record: number(4)?,
-            validation: number(5),
-            seconds: number(6)?,
-            genes: genes.collect::<Option<_>>()?,
-        })
-    }
-}
-
-pub struct Journal {
-    header: Vec<String>,
-    genes: usize,
-    rows: Vec<Row>,
-}
-
-impl Journal {
-    pub fn new(genome: &Genome) -> Journal {
-        let kept = if genome.len() <= GENES_KEPT {
-            genome.len()
-        } else {
-            0
-        };
-        let mut header: Vec<String> = FIGURES.map(str::to_owned).into();
-        for gene in genome.genes.iter().take(kept) {
-            let name = &gene.name;
-            header.extend([
-                format!("{name} mean"),
-                format!("{name} deviation"),
-                format!("{name} best"),
-            ]);
-        }
-        Journal {
-            header,
-            genes: kept,
+impl RunJournal {
+    /// An empty journal with these columns after the generation and the seconds.
+    pub fn new(columns: Vec<String>) -> RunJournal {
+        let always = [GENERATION, SECONDS].map(str::to_owned);
+        RunJournal {
+            columns: always.into_iter().chain(columns).collect(),
             rows: Vec::new(),
         }
     }
 
-    /// Reads a folder's journal: the names of the genes, and the rows.
-    pub fn read(folder: &Folder) -> Result<(Vec<String>, Vec<Row>), RunError> {
+    /// The journal of a folder.
+    pub fn read(folder: &RunFolder) -> Result<RunJournal, RunError> {
         let text = folder
             .read(FILE)?
             .ok_or_else(|| folder.unusable(FILE, "no such file"))?;
@@ -170,49 +36,91 @@ impl Journal {
             .flexible(true)
             .from_reader(text.as_bytes());
         let header = reader.headers().cloned().unwrap_or_default();
-        if header.len() < FIGURES.len() || !header.iter().zip(FIGURES).all(|(a, b)| a == b) {
-            return Err(folder.unusable(FILE, "not a journal"));
+        let has = |name: &str| header.iter().any(|known| known == name);
+        if !has(GENERATION) || !has(SECONDS) {
+            return Err(folder.unusable(FILE, "not the journal of a run"));
         }
-        let genes = header.iter().skip(FIGURES.len()).step_by(3);
-        let genes = genes.map(|name| name.trim_end_matches(" mean").to_owned());
-        let genes: Vec<_> = genes.collect();
-        // A row that a kill cut short is no row.
-        let whole = |fields: &csv::StringRecord| fields.len() == header.len();
-        let records = reader.records().filter_map(Result::ok).filter(whole);
-        let rows = records.filter_map(|fields| Row::from_fields(&fields));
-        Ok((genes, rows.collect()))
+        // A row that a kill cut short is not counted.
+        let complete = |row: &csv::StringRecord| row.len() == header.len();
+        let records = reader.records().filter_map(Result::ok).filter(complete);
+        let parsed = |row: csv::StringRecord| row.iter().map(|cell| cell.parse().ok()).collect();
+        Ok(RunJournal {
+            rows: records.map(parsed).collect(),
+            columns: header.iter().map(str::to_owned).collect(),
+        })
     }
 
-    /// Takes up a folder's journal where a checkpoint left off.
-    pub fn restore(&mut self, folder: &Folder, generation: u64) -> Result<(), RunError> {
-        let (_, mut rows) = Journal::read(folder)?;
-        rows.retain(|row| row.generation <= generation);
-        self.rows = rows;
-        let mut text = line(&self.header);
-        for row in &self.rows {
-            text.push_str(&line(&row.fields(self.genes)));
-        }
+    /// Takes the rows of a folder's journal up to a generation, and cuts the file there.
+    pub fn restore(&mut self, folder: &RunFolder, generation: u64) -> Result<(), RunError> {
+        let earlier = RunJournal::read(folder)?;
+        let place = |column: &String| earlier.column(column);
+        let places: Vec<_> = self.columns.iter().map(place).collect();
+        let value = |row: &Figures, place: &Option<usize>| place.and_then(|place| row[place]);
+        let reordered = |row: &Figures| places.iter().map(|place| value(row, place)).collect();
+        self.rows = earlier.rows.iter().map(reordered).collect();
+        self.rows.retain(|row| row[0] <= Some(generation as f64));
+        let rows = self.rows.iter().map(|row| line(&cells(row)));
+        let text = line(&self.columns) + &rows.collect::<String>();
         folder.write(FILE, &text)
     }
 
-    pub fn append(&mut self, folder: &Folder, row: &Row) -> Result<(), RunError> {
-        let fields = line(&row.fields(self.genes));
+    /// Adds a row to the journal and to the file.
+    pub fn append(
+        &mut self,
+        folder: &RunFolder,
+        generation: u64,
+        seconds: f64,
+        figures: Figures,
+    ) -> Result<(), RunError> {
+        let mut row = vec![Some(generation as f64), Some(rounded(seconds, 1000.0))];
+        row.extend(figures);
+        let text = line(&cells(&row));
         if self.rows.is_empty() {
-            folder.write(FILE, &(line(&self.header) + &fields))?;
+            folder.write(FILE, &(line(&self.columns) + &text))?;
         } else {
-            folder.append(FILE, &fields)?;
+            folder.append(FILE, &text)?;
         }
-        self.rows.push(row.clone());
+        self.rows.push(row);
         Ok(())
     }
 
-    pub fn last(&self) -> Option<&Row> {
-        self.rows.last()
+    pub fn columns(&self) -> &[String] {
+        &self.columns
     }
 
-    pub fn into_rows(self) -> Vec<Row> {
-        self.rows
+    pub fn rows(&self) -> &[Figures] {
+        &self.rows
     }
+
+    /// Where a column stands in a row.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
+    /// The figures of one column against the generation; empty cells are left out.
+    pub fn curve(&self, name: &str) -> Vec<(f64, f64)> {
+        let (Some(x), Some(y)) = (self.column(GENERATION), self.column(name)) else {
+            return Vec::new();
+        };
+        let point = |row: &Figures| Some((row[x]?, row[y]?));
+        self.rows.iter().filter_map(point).collect()
+    }
+
+    /// The last figure of a column.
+    pub fn last(&self, name: &str) -> Option<f64> {
+        let column = self.column(name)?;
+        self.rows.last()?[column]
+    }
+}
+
+/// A figure with fewer decimals, for columns that nobody reads to the last digit.
+pub fn rounded(value: f64, steps: f64) -> f64 {
+    (value * steps).round() / steps
+}
+
+fn cells(row: &Figures) -> Vec<String> {
+    let cell = |value: &Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    row.iter().map(cell).collect()
 }
 
 fn line(fields: &[String]) -> String {
@@ -221,4 +129,27 @@ fn line(fields: &[String]) -> String {
     let _ = writer.write_record(fields);
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_by_name_and_incomplete_rows_are_dropped() {
+        let desk = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(desk.path()).unwrap();
+        // The order of an earlier version, with a column that is gone and a row cut by a kill.
+        let text = "generation,best,gone,seconds\n0,1.5,7,0.1\n1,2.5,7,0.2\n2,,7,0.3\n3,4";
+        folder.write(FILE, text).unwrap();
+        let mut journal = RunJournal::new(vec!["best".to_owned(), "mean".to_owned()]);
+        journal.restore(&folder, 2).unwrap();
+        assert_eq!(journal.curve("best"), [(0.0, 1.5), (1.0, 2.5)]);
+        assert_eq!(journal.last(SECONDS), Some(0.3));
+        assert_eq!(journal.last("mean"), None);
+        journal
+            .append(&folder, 3, 0.4, vec![Some(9.0), None])
+            .unwrap();
+        assert_eq!(RunJournal::read(&folder).unwrap(), journal);
+    }
 }

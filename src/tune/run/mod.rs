@@ -1,37 +1,42 @@
-//! An experiment under way.
+//! A run: an experiment under way, from its folder and journal to its closing match.
 //!
-//! A [`Workshop`] holds what several runs share: the genome and the fitness with its cases. A
-//! run moves a method on, generation by generation, and after each writes what happened to its
-//! [`Folder`]: first the journal and the best so far, last the checkpoint. Whatever
-//! instant it is killed at, the last checkpoint finds everything before it on disk.
+//! One loop drives every kind of [`Learner`]: evolution of weights ([`Evolution`]) and training
+//! of a network ([`Trainer`](super::network::Trainer)). After each generation it writes to the
+//! [`RunFolder`]: the journal and the best weights first, the checkpoint last. Killed at any
+//! moment, the run finds everything before the last checkpoint on disk, and `--resume` ends at the
+//! same weights.
+//!
+//! A [`Session`] runs one or several experiments, plays the closing matches and draws the
+//! reports; `finch tune`, `finch train` and the UCI option `Tune` all use it.
 
 mod checkpoint;
 mod closing;
+mod evolution;
 mod folder;
+mod generation;
 mod journal;
-mod table;
-mod workshop;
+mod problem;
+mod session;
+mod summary;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::methods::{GenerationContext, Individual};
-use super::preset::{Preset, PresetError};
-use crate::data::{DataError, Tally};
+use super::preset::{PresetError, RunSettings};
+use crate::data::DataError;
 use crate::eval::{Weights, WeightsError};
-use crate::tune::fitness::Fitness;
-use crate::tune::genome::Genome;
 use checkpoint::Checkpoint;
 
-pub use closing::{Closing, closing_matches};
-pub use folder::{Folder, write_atomically};
-pub use journal::{GeneFigures, Journal, Row};
-pub use table::{Summary, averages, beside, table};
-pub use workshop::Workshop;
+pub use closing::{Closing, ClosingMatch, InstallError, SCORES};
+pub use evolution::{BestSoFar, Evolution};
+pub use folder::{RunFolder, write_file};
+pub use generation::{GeneFigures, GenerationFigures, generations};
+pub use journal::{Figures, RunJournal, SECONDS};
+pub use problem::Problem;
+pub use session::{FinishedRun, Session};
+pub use summary::{RunSummary, figures_beside_paper, table};
 
 #[derive(Debug, Error)]
 pub enum RunError {
@@ -47,86 +52,117 @@ pub enum RunError {
     Threads(String),
 }
 
-/// Whoever wants to hear how a run is getting on.
-pub trait Observer {
-    /// The cases are read.
-    fn prepared(&mut self, tally: &Tally, training: usize, validation: usize);
+/// Receives the progress of a run.
+pub trait RunObserver {
+    /// The data is read; `summary` says what there is to learn from.
+    fn prepared(&mut self, summary: &str);
 
-    /// A generation is done; the fitness knows how its values are read.
-    fn generation(&mut self, row: &Row, last: u64, fitness: &dyn Fitness);
+    /// A run begins or resumes.
+    fn started(&mut self, _settings: &RunSettings) {}
+
+    /// A generation is complete; `line` has its figures.
+    fn generation(&mut self, generation: u64, last: u64, line: &str);
+
+    /// The run has reached its last generation or was interrupted.
+    fn finished(&mut self) {}
+
+    /// The closing match begins.
+    fn closing(&mut self, _games: u64) {}
 }
 
-/// The best individual so far and where it turned up.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Record {
-    pub generation: u64,
-    pub individual: Individual,
+/// Learns in generations. All that the next generation depends on can be saved and restored, and
+/// the same seed gives the same weights on any number of threads.
+pub trait Learner: Send {
+    /// The journal's columns, beside the generation and the seconds.
+    fn columns(&self) -> Vec<String>;
+
+    /// Makes a generation, 0 being the starting point. Returns a figure for each column.
+    fn advance(&mut self, generation: u64) -> Figures;
+
+    /// The generation that the best weights come from.
+    fn best_generation(&self) -> u64;
+
+    /// The best weights so far.
+    fn best(&self) -> Weights;
+
+    /// The figures of a generation in words.
+    fn describe(&self, figures: &Figures) -> String;
+
+    fn save(&self) -> Result<Vec<u8>, String>;
+
+    /// Restores what was saved; `last` has the journal's last row by column.
+    fn restore(&mut self, state: &[u8], last: &dyn Fn(&str) -> Option<f64>) -> Result<(), String>;
 }
 
-/// What came of a run.
-pub struct Outcome {
-    pub rows: Vec<Row>,
+/// What a run came to.
+pub struct RunOutcome {
+    pub journal: RunJournal,
     pub best: Weights,
-    /// The best of the first population.
+    /// The best of generation 0.
     pub start: Weights,
-    pub genome: Arc<Genome>,
     /// Whether it was stopped before its last generation.
     pub interrupted: bool,
 }
 
-/// Runs a preset in a folder, from its checkpoint if there is one, to the last generation or
+/// The best weights so far, and those of generation 0.
+pub const BEST: &str = "best.toml";
+pub const START: &str = "start.toml";
+
+/// Drives a learner in a folder, from its checkpoint if there is one, to the last generation or
 /// until `stop`.
-pub fn run(
-    preset: &Preset,
-    workshop: &Workshop,
-    folder: &Folder,
-    observer: &mut dyn Observer,
+pub fn drive(
+    learner: &mut dyn Learner,
+    settings: &RunSettings,
+    folder: &RunFolder,
+    observer: &mut dyn RunObserver,
     stop: &AtomicBool,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(preset.run.threads)
+        .num_threads(settings.threads)
         .build()
         .map_err(|error| RunError::Threads(error.to_string()))?;
-    Course::new(preset, workshop, folder)?.follow(&pool, observer, stop)
+    let mut run = Run::new(learner, settings, folder)?;
+    observer.started(settings);
+    let driven = run.drive(&pool, observer, stop);
+    observer.finished();
+    driven?;
+    run.finish()
 }
 
-/// A run between its generations.
-struct Course<'a> {
-    preset: &'a Preset,
-    workshop: &'a Workshop,
-    folder: &'a Folder,
-    method: Box<dyn super::methods::Method>,
-    journal: Journal,
-    /// The generation done last and the best so far; none before the first.
-    done: Option<(u64, Record)>,
-    /// Time spent before this start.
+/// A run between two generations.
+struct Run<'a> {
+    learner: &'a mut dyn Learner,
+    settings: &'a RunSettings,
+    folder: &'a RunFolder,
+    journal: RunJournal,
+    /// The generation completed last; none before the first.
+    done: Option<u64>,
+    /// Time spent before this process started.
     earlier: f64,
     started: Instant,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Run<'a> {
     fn new(
-        preset: &'a Preset,
-        workshop: &'a Workshop,
-        folder: &'a Folder,
-    ) -> Result<Course<'a>, RunError> {
-        let mut method = preset.method.method();
-        let mut journal = Journal::new(&workshop.genome);
+        learner: &'a mut dyn Learner,
+        settings: &'a RunSettings,
+        folder: &'a RunFolder,
+    ) -> Result<Run<'a>, RunError> {
+        let mut journal = RunJournal::new(learner.columns());
         let mut done = None;
         let mut earlier = 0.0;
         if let Some(checkpoint) = Checkpoint::read(folder)? {
-            let unusable = |error: toml::de::Error| folder.unusable("checkpoint", error.message());
-            method.restore(checkpoint.method).map_err(unusable)?;
-            checkpoint::check_genes(folder, method.population(), &workshop.genome)?;
             journal.restore(folder, checkpoint.generation)?;
+            learner
+                .restore(&checkpoint.state, &|column| journal.last(column))
+                .map_err(|reason| folder.unusable("checkpoint", &reason))?;
             earlier = checkpoint.seconds;
-            done = Some((checkpoint.generation, checkpoint.best));
+            done = Some(checkpoint.generation);
         }
-        Ok(Course {
-            preset,
-            workshop,
+        Ok(Run {
+            learner,
+            settings,
             folder,
-            method,
             journal,
             done,
             earlier,
@@ -134,153 +170,73 @@ impl<'a> Course<'a> {
         })
     }
 
-    fn follow(
-        mut self,
+    fn drive(
+        &mut self,
         pool: &rayon::ThreadPool,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RunObserver,
         stop: &AtomicBool,
-    ) -> Result<Outcome, RunError> {
-        let last = self.preset.run.generations;
-        let fitness = self.workshop.fitness();
+    ) -> Result<(), RunError> {
+        let last = self.settings.generations;
         loop {
-            let next = self
-                .done
-                .as_ref()
-                .map_or(0, |(generation, _)| generation + 1);
-            let stopped = stop.load(Ordering::Relaxed);
-            if next > last || stopped && next > 0 {
-                break;
+            let next = self.done.map_or(0, |done| done + 1);
+            if next > last || next > 0 && stop.load(Ordering::Relaxed) {
+                return Ok(());
             }
-            let row = pool.install(|| self.make_generation(next));
-            self.journal.append(self.folder, &row)?;
-            self.write_best()?;
-            if next.is_multiple_of(self.preset.run.checkpoint)
-                || next == last
-                || stop.load(Ordering::Relaxed)
-            {
+            let figures = pool.install(|| self.learner.advance(next));
+            self.done = Some(next);
+            let seconds = self.seconds();
+            let line = self.learner.describe(&figures);
+            self.journal.append(self.folder, next, seconds, figures)?;
+            self.write_best(next)?;
+            let due = next.is_multiple_of(self.settings.checkpoint);
+            if due || next == last || stop.load(Ordering::Relaxed) {
                 self.write_checkpoint(next)?;
             }
-            observer.generation(&row, last, fitness);
+            let line = format!("generation {next}/{last}  {line}  {seconds:.1} s");
+            observer.generation(next, last, &line);
         }
-        self.finish(last)
-    }
-
-    /// Makes one generation and tells what it is like.
-    fn make_generation(&mut self, generation: u64) -> Row {
-        let fitness = self.workshop.fitness();
-        let around = GenerationContext {
-            genome: &self.workshop.genome,
-            fitness,
-            founders: &self.workshop.founders,
-            seed: self.preset.run.seed,
-            generation,
-            generations: self.preset.run.generations,
-        };
-        if generation == 0 {
-            self.method.initialise(&around);
-        } else {
-            self.method.next_generation(&around);
-        }
-        let population = self.method.population();
-        let best = self.method.champion();
-        let before = self.done.take().map(|(_, record)| record);
-        // On other cases than before, an older figure proves nothing.
-        let record = before
-            .filter(|old| {
-                fitness.is_fixed() && old.individual.fitness_or_lowest() >= best.fitness_or_lowest()
-            })
-            .unwrap_or(Record {
-                generation,
-                individual: best,
-            });
-        let validation = match self.journal.last() {
-            Some(row) if record.generation < generation => row.validation,
-            _ => fitness.validate(&record.individual.genes),
-        };
-        let row = Row::new(
-            generation,
-            population,
-            &record.individual,
-            validation,
-            self.seconds(),
-        );
-        self.done = Some((generation, record));
-        row
     }
 
     fn seconds(&self) -> f64 {
         self.earlier + self.started.elapsed().as_secs_f64()
     }
 
-    fn write_best(&self) -> Result<(), RunError> {
-        let Some((generation, record)) = &self.done else {
-            return Ok(());
-        };
-        if record.generation != *generation && self.folder.has("best.toml") {
+    fn write_best(&self, generation: u64) -> Result<(), RunError> {
+        if self.learner.best_generation() != generation && self.folder.has(BEST) {
             return Ok(());
         }
-        let weights = self.weights(record);
-        if *generation == 0 {
-            self.folder.write("start.toml", &weights.to_toml())?;
+        let best = self.learner.best();
+        if generation == 0 {
+            self.folder.save_weights(START, &best)?;
         }
-        self.folder.write("best.toml", &weights.to_toml())
+        self.folder.save_weights(BEST, &best)
     }
 
     fn write_checkpoint(&self, generation: u64) -> Result<(), RunError> {
-        let Some((_, best)) = &self.done else {
-            return Ok(());
-        };
-        let unusable =
-            |error: toml::ser::Error| self.folder.unusable("checkpoint", &error.to_string());
+        let state = self.learner.save();
         let checkpoint = Checkpoint {
             generation,
             seconds: self.seconds(),
-            best: best.clone(),
-            method: self.method.save().map_err(unusable)?,
+            state: state.map_err(|reason| self.folder.unusable("checkpoint", &reason))?,
         };
         checkpoint.write(self.folder)
     }
 
-    /// An individual as a weights file that tells where it comes from.
-    fn weights(&self, record: &Record) -> Weights {
-        let preset = self.preset;
-        let fitness = self.workshop.fitness();
-        let mut weights = self.workshop.genome.weights(&record.individual.genes);
-        weights.name = format!("{}, seed {}", preset.name, preset.run.seed);
-        let shown = fitness
-            .config()
-            .format(record.individual.fitness_or_lowest());
-        let entries = [
-            ("preset", preset.name.clone()),
-            ("method", preset.method.name().to_owned()),
-            ("data", self.workshop.description.clone()),
-            ("seed", preset.run.seed.to_string()),
-            ("generation", record.generation.to_string()),
-            ("fitness", format!("{} {shown}", self.workshop.fitness_name)),
-            ("version", format!("Finch {}", env!("CARGO_PKG_VERSION"))),
-            ("date", preset.run.started.clone()),
-        ];
-        weights.provenance = entries.map(|(key, value)| (key.to_owned(), value)).into();
-        weights
-    }
-
-    fn finish(self, last: u64) -> Result<Outcome, RunError> {
-        let (generation, record) = self.done.as_ref().ok_or_else(|| RunError::File {
+    fn finish(self) -> Result<RunOutcome, RunError> {
+        let done = self.done.ok_or_else(|| RunError::File {
             path: self.folder.path().display().to_string(),
             reason: "stopped before the first generation".to_owned(),
         })?;
-        let interrupted = *generation < last;
+        let interrupted = done < self.settings.generations;
         if interrupted {
-            self.write_checkpoint(*generation)?;
+            self.write_checkpoint(done)?;
         }
-        let best = self.weights(record);
-        self.folder.write("best.toml", &best.to_toml())?;
-        let start = Weights::load(&self.folder.path().join("start.toml"))?;
-        Ok(Outcome {
-            rows: self.journal.into_rows(),
+        let best = self.learner.best();
+        self.folder.save_weights(BEST, &best)?;
+        Ok(RunOutcome {
+            journal: self.journal,
             best,
-            start,
-            genome: Arc::clone(&self.workshop.genome),
+            start: Weights::load(&self.folder.path().join(START))?,
             interrupted,
         })
     }

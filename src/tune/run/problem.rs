@@ -1,32 +1,34 @@
-//! What the runs of an experiment share: the genome, and the fitness with its cases.
+//! The optimisation problem of an evolution run: the genome, and the fitness with its cases. Runs
+//! that differ only in seed or method share one.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Folder, Observer, RunError, checkpoint};
+use super::{RunError, RunFolder, RunObserver, checkpoint};
 use crate::data::Selection;
+use crate::eval::Weights;
 use crate::tune::fitness::{Fitness, FitnessError, FitnessInputs, FitnessSettings, named_weights};
 use crate::tune::genome::{Genome, GenomeSettings};
-use crate::tune::methods::Individual;
+use crate::tune::methods::{Individual, SeedGenes};
 use crate::tune::preset::{Preset, PresetError};
 use crate::tune::settings::SettingError;
 
-pub struct Workshop {
+pub struct Problem {
     pub genome: Arc<Genome>,
     fitness: Box<dyn Fitness + Send>,
-    /// Name of the fitness and words about the cases, for provenance.
+    /// Name of the fitness and a description of the cases, for provenance.
     pub fitness_name: String,
     pub description: String,
-    /// Whom an earlier run left behind, its best first.
+    /// The survivors of an earlier run, its best first.
     pub founders: Vec<Individual>,
     made_from: Origin,
 }
 
-/// What a workshop was made from.
+/// The settings that a problem depends on.
 type Origin = (GenomeSettings, Selection, FitnessSettings, Option<String>);
 
-impl Workshop {
-    pub fn new(preset: &Preset, observer: &mut dyn Observer) -> Result<Workshop, RunError> {
+impl Problem {
+    pub fn new(preset: &Preset, observer: &mut dyn RunObserver) -> Result<Problem, RunError> {
         let genome = Arc::new(genome(preset)?);
         let founders = founders(preset, &genome)?;
         let inputs = FitnessInputs {
@@ -38,9 +40,14 @@ impl Workshop {
             FitnessError::Setting(error) => refused(preset, error.in_table("fitness")),
         })?;
         if let Some(counts) = &built.counts {
-            observer.prepared(&counts.tally, counts.training, counts.validation);
+            observer.prepared(&format!(
+                "{}; {} positions to train on, {} to validate with",
+                counts.tally.summary(),
+                counts.training,
+                counts.validation
+            ));
         }
-        Ok(Workshop {
+        Ok(Problem {
             fitness: built.fitness,
             genome,
             fitness_name: preset.fitness.name().to_owned(),
@@ -54,7 +61,17 @@ impl Workshop {
         &*self.fitness
     }
 
-    /// Whether a preset needs nothing else than what is here.
+    /// The rivals of a preset as weights.
+    pub fn rivals(&self, preset: &Preset) -> Vec<(String, Weights)> {
+        let rival = |(name, genes): (&String, &SeedGenes)| {
+            // The preset was refused if it named other genes.
+            let genes = self.genome.genes_named(genes).ok()?;
+            Some((name.clone(), self.genome.weights(&genes)))
+        };
+        preset.run.rivals.iter().filter_map(rival).collect()
+    }
+
+    /// Whether this is the problem of a preset.
     pub fn serves(&self, preset: &Preset) -> bool {
         self.made_from == key(preset)
     }
@@ -73,7 +90,7 @@ fn founders(preset: &Preset, genome: &Genome) -> Result<Vec<Individual>, RunErro
     let Some(path) = preset.method.earlier_run() else {
         return Ok(Vec::new());
     };
-    checkpoint::survivors(&Folder::open(Path::new(path))?, genome)
+    checkpoint::survivors(&RunFolder::open(Path::new(path))?, genome)
 }
 
 fn refused(preset: &Preset, error: SettingError) -> RunError {

@@ -3,14 +3,15 @@
 
 use std::fmt::Write as _;
 
-use super::journal::Row;
+use super::generation::{GenerationFigures, generations};
+use super::{RunJournal, RunOutcome};
 use crate::tune::fitness::FitnessSettings;
-use crate::tune::preset::Reference;
+use crate::tune::preset::{Preset, Reference};
 use crate::tune::statistics::mean_and_deviation;
 
 /// One run in a line.
 #[derive(Clone, Debug)]
-pub struct Summary {
+pub struct RunSummary {
     pub seed: u64,
     pub best_first: f64,
     pub best_last: f64,
@@ -20,10 +21,16 @@ pub struct Summary {
     pub seconds: f64,
 }
 
-impl Summary {
-    pub fn of(seed: u64, rows: &[Row]) -> Option<Summary> {
+impl RunSummary {
+    /// The summary of an evolution run's journal.
+    pub fn of(seed: u64, journal: &RunJournal) -> Option<RunSummary> {
+        let (_, rows) = generations(journal);
+        RunSummary::of_generations(seed, &rows)
+    }
+
+    pub fn of_generations(seed: u64, rows: &[GenerationFigures]) -> Option<RunSummary> {
         let (first, last) = (rows.first()?, rows.last()?);
-        Some(Summary {
+        Some(RunSummary {
             seed,
             best_first: first.best,
             best_last: last.record,
@@ -39,7 +46,11 @@ const HEADER: &str =
     "   seed   best first    best last   mean first    mean last   validation     time";
 
 /// The table as text.
-pub fn table(runs: &[Summary], reference: Option<&Reference>, fitness: &FitnessSettings) -> String {
+pub fn table(
+    runs: &[RunSummary],
+    reference: Option<&Reference>,
+    fitness: &FitnessSettings,
+) -> String {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|a, b| a.mean_last.total_cmp(&b.mean_last));
     let median = sorted.len().saturating_sub(1) / 2;
@@ -48,7 +59,7 @@ pub fn table(runs: &[Summary], reference: Option<&Reference>, fitness: &FitnessS
         let mark = if place == median { "  <- median" } else { "" };
         let _ = writeln!(text, "{}{mark}", line(run, fitness));
     }
-    let of = |value: fn(&Summary) -> f64| runs.iter().map(value).collect::<Vec<_>>();
+    let of = |value: fn(&RunSummary) -> f64| runs.iter().map(value).collect::<Vec<_>>();
     let (_, deviation) = mean_and_deviation(&of(|run| run.mean_last));
     let (seconds, _) = mean_and_deviation(&of(|run| run.seconds));
     let _ = writeln!(
@@ -63,8 +74,22 @@ pub fn table(runs: &[Summary], reference: Option<&Reference>, fitness: &FitnessS
     text
 }
 
-/// One run beside the paper it repeats.
-pub fn beside(run: &Summary, reference: &Reference, fitness: &FitnessSettings) -> String {
+/// The figures of a run beside those of the paper it repeats; for a complete run also the averages
+/// of its weights. Empty if the preset has no reference.
+pub fn figures_beside_paper(preset: &Preset, outcome: &RunOutcome) -> String {
+    let (genes, rows) = generations(&outcome.journal);
+    let summary = RunSummary::of_generations(preset.run.seed, &rows);
+    let (Some(summary), Some(reference)) = (summary, preset.reference()) else {
+        return String::new();
+    };
+    let figures = beside(&summary, reference, &preset.fitness);
+    match outcome.interrupted {
+        true => figures,
+        false => figures + &averages(&genes, &rows, reference),
+    }
+}
+
+fn beside(run: &RunSummary, reference: &Reference, fitness: &FitnessSettings) -> String {
     format!(
         "{HEADER}\n{}\n{}",
         line(run, fitness),
@@ -72,7 +97,7 @@ pub fn beside(run: &Summary, reference: &Reference, fitness: &FitnessSettings) -
     )
 }
 
-fn line(run: &Summary, fitness: &FitnessSettings) -> String {
+fn line(run: &RunSummary, fitness: &FitnessSettings) -> String {
     let shown = |value: f64| fitness.format(value);
     format!(
         "{:>7} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}",
@@ -111,10 +136,10 @@ fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
     text
 }
 
-/// What the population averaged at first and at last, with deviations, beside the paper's;
-/// nothing when the paper prints no weights.
-pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -> String {
-    let printed = reference.filter(|reference| !reference.weights.is_empty());
+/// Means and deviations of the weights in the first and the last population beside the paper's;
+/// empty if the paper prints no weights.
+fn averages(names: &[String], rows: &[GenerationFigures], printed: &Reference) -> String {
+    let printed = Some(printed).filter(|reference| !reference.weights.is_empty());
     let (Some(printed), Some(first), Some(last)) = (printed, rows.first(), rows.last()) else {
         return String::new();
     };
@@ -126,7 +151,7 @@ pub fn averages(names: &[String], rows: &[Row], reference: Option<&Reference>) -
         "", "first", "last", "paper"
     );
     for (place, name) in names.iter().enumerate() {
-        let own = |row: &Row| {
+        let own = |row: &GenerationFigures| {
             let gene = row.genes.get(place);
             gene.map_or_else(String::new, |gene| figure(gene.mean, gene.deviation))
         };
