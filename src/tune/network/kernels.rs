@@ -6,7 +6,7 @@
 //! rather than from the system.
 
 use super::model::{
-    BIAS, Example, HIDDEN, OUTPUT, OUTPUT_BIAS, SHARES, KING_BUCKETS, bounded, output_row,
+    BIAS, Example, HIDDEN, KING_BUCKETS, OUTPUT, OUTPUT_BIAS, SHARES, bounded, output_row,
 };
 use arrayvec::ArrayVec;
 

@@ -72,10 +72,17 @@ impl Model {
         for (to, from) in flat.iter_mut().zip(&self.0[..BIAS]) {
             *to = whole(*from, QA);
         }
-        for (to, from) in parameters.feature_bias.iter_mut().zip(&self.0[BIAS..OUTPUT]) {
+        for (to, from) in parameters
+            .feature_bias
+            .iter_mut()
+            .zip(&self.0[BIAS..OUTPUT])
+        {
             *to = whole(*from, QA);
         }
-        let flat = parameters.output_weights.as_flattened_mut().as_flattened_mut();
+        let flat = parameters
+            .output_weights
+            .as_flattened_mut()
+            .as_flattened_mut();
         for (to, from) in flat.iter_mut().zip(&self.0[OUTPUT..OUTPUT_BIAS]) {
             *to = whole(*from, QB);
         }

@@ -8,7 +8,7 @@ use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
 use super::kernels::{MEMORY, Moments, PART, Part, Simd, Step, update};
-use super::model::{COMMON, Model, SHARES, WEIGHTS, KING_BUCKETS};
+use super::model::{COMMON, KING_BUCKETS, Model, SHARES, WEIGHTS};
 
 const _: () = assert!(COMMON.is_multiple_of(PART));
 /// Parts of one king bucket.
