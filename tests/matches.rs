@@ -636,3 +636,26 @@ fn a_folder_without_tables_is_refused() {
     assert!(tables(&empty).contains("no tables"));
     assert!(tables("nowhere").contains("nowhere"));
 }
+
+#[test]
+fn generated_openings_replace_no_file_unasked() {
+    let directory = TempDir::new().unwrap();
+    let file = path(&directory, "games.pgn");
+    fs::write(&file, "precious").unwrap();
+    let generate = |out: &str, more: &[&str]| {
+        Command::new(FINCH)
+            .args(["openings", "--count", "1", "--nodes", "100", "--out", out])
+            .args(more)
+            .output()
+            .unwrap()
+    };
+    let refused = generate(&file, &[]);
+    let errors = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors.contains("--force"), "{errors}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+    assert!(generate(&file, &["--force"]).status.success());
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 1);
+    let nowhere = generate("/nowhere/x.epd", &[]);
+    assert_eq!(nowhere.status.code(), Some(1));
+}

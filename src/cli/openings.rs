@@ -1,14 +1,15 @@
-//! `finch openings`: makes a file of balanced opening positions.
+//! `finch openings`: generates a file of balanced opening positions.
 
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
 use super::WeightsOption;
-use crate::files::write_atomically;
-use crate::play::opening_generator::{OpeningSettings, make};
+use crate::files::AtomicFile;
+use crate::play::opening_generator::{OpeningSettings, generate, to_epd};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -26,32 +27,34 @@ pub struct Arguments {
     /// The longest line, in plies.
     #[arg(long, default_value_t = OpeningSettings::default().longest)]
     longest: usize,
-    /// The largest deep score, in hundredths of a pawn of the evaluation.
+    /// The largest absolute score of the deep search, in internal units.
     #[arg(long, default_value_t = OpeningSettings::default().balance)]
     balance: i32,
     /// Nodes of the deep search.
     #[arg(long, default_value_t = OpeningSettings::default().nodes)]
     nodes: u64,
-    /// [default: as many as processors]
+    /// Threads [default: number of processors].
     #[arg(long)]
     threads: Option<usize>,
     /// The file to write.
     #[arg(long, value_name = "FILE", default_value = "openings.epd")]
     out: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
 }
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         let weights = &self.weights.or_installed()?.weights;
-        if self.shortest > self.longest || self.longest > 60 {
-            bail!(
-                "lines from {} to {} plies cannot be made",
-                self.shortest,
-                self.longest
-            );
+        if self.out.exists() && !self.force {
+            bail!("{} exists; --force replaces it", self.out.display());
         }
+        let named = || self.out.display().to_string();
+        // Before the work: a folder that cannot be written to fails now.
+        let mut file = AtomicFile::create(&self.out).with_context(named)?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let wanted = OpeningSettings {
+        let settings = OpeningSettings {
             count: self.count,
             seed: self.seed,
             shortest: self.shortest,
@@ -61,20 +64,13 @@ impl Arguments {
             threads: self.threads.unwrap_or_else(processors).max(1),
         };
         let bar = ProgressBar::new(self.count as u64);
-        let openings = make(weights, &wanted, |found| bar.set_position(found as u64))?;
+        let openings = generate(weights, &settings, |found| bar.set_position(found as u64))?;
         bar.finish_and_clear();
-        write(&self.out, &openings).with_context(|| self.out.display().to_string())?;
+        let epd = to_epd(&openings);
+        file.write_all(epd.as_bytes())
+            .and_then(|()| file.commit())
+            .with_context(named)?;
         println!("{} openings in {}", openings.len(), self.out.display());
         Ok(())
     }
-}
-
-/// One position a line, without the counters that mean nothing at the start of a game.
-fn write(path: &Path, openings: &[String]) -> std::io::Result<()> {
-    let line = |fen: &String| {
-        let position: Vec<&str> = fen.split(' ').take(4).collect();
-        format!("{}\n", position.join(" "))
-    };
-    let text: String = openings.iter().map(line).collect();
-    write_atomically(path, &text)
 }

@@ -5,6 +5,7 @@
 //! - [`limits`]: time controls and other limits; [`adjudication`]: when games end early
 //! - [`game`]: one game; [`openings`]: where it starts; [`opening_generator`]: how balanced
 //!   openings are made
+//! - [`match_settings`]: what a match is made from
 //! - [`tournament`]: a match, from [`schedule`] (pairings) through [`game_runner`] (games on many
 //!   threads) and [`games_file`] (PGN that a match resumes from) to [`crosstable`] and [`summary`]
 //! - [`match_score`]: Elo, nElo, LOS and pentanomial of two players; [`sprt`]: the sequential
@@ -20,6 +21,7 @@ pub mod game_runner;
 pub mod games_file;
 pub mod limits;
 pub mod match_score;
+pub mod match_settings;
 pub mod opening_generator;
 pub mod openings;
 pub mod pgn;

@@ -1,10 +1,10 @@
-//! Makes opening positions: random lines that look like chess and lead to an even game.
+//! Generates balanced opening positions from random lines of plausible moves.
 //!
-//! A line is some 6 to 12 plies. At each ply the likely moves of a shallow search are drawn by
-//! their scores: good ones often, doubtful ones now and then, blunders hardly ever. A line is
-//! kept when the game goes on evenly: nobody in check, nothing to win at once, no position
-//! twice, and a deeper search close to zero for both sides. Line `n` depends on the seed and `n`
-//! alone, so the same call makes the same book on any number of threads.
+//! A line has 6 to 12 plies by default. Each move is drawn from those of a shallow search with a
+//! probability that falls with its score (a softmax with a temperature). A line is kept if it ends
+//! balanced: no check, even material, no repeated position, and a score close to zero after a
+//! deeper search. Line `n` depends on the seed and `n` alone, so the same settings give the same
+//! openings on any number of threads.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::search::{
     Engine, EngineSettings, Limits, STACK_BYTES, SearchInfo, SearchObserver, SearchRequest, Silent,
 };
 
-/// What openings are wanted.
+/// Which openings to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpeningSettings {
     pub count: usize,
     pub seed: u64,
     pub shortest: usize,
     pub longest: usize,
-    /// How far from equality, in internal centipawns, the deep score may be.
+    /// The largest absolute score of the deep search, in internal units.
     pub balance: i32,
-    /// The deep search, in nodes.
+    /// Nodes of the deep search.
     pub nodes: u64,
     pub threads: usize,
 }
@@ -54,63 +54,81 @@ impl Default for OpeningSettings {
 pub enum OpeningGeneratorError {
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    #[error("lines of {shortest} to {longest} plies cannot be generated: the limit is {MAX_PLIES}")]
+    Plies { shortest: usize, longest: usize },
     #[error("only {found} of {wanted} openings were found")]
     Exhausted { found: usize, wanted: usize },
 }
 
-/// The search behind each random move.
+const MAX_PLIES: usize = 60;
+/// The search that scores the candidates of each random move.
 const SHALLOW_DEPTH: u32 = 3;
 const CANDIDATES: usize = 16;
-/// A move so many centipawns worse is e times less likely.
+/// A move with a score this much lower is e times less likely.
 const TEMPERATURE: f64 = 25.0;
-/// The first plies are freer: that is where variety comes from.
+/// The first plies have a higher temperature for more variety.
 const FREE_PLIES: usize = 4;
 const FREE_TEMPERATURE: f64 = 100.0;
-/// A quick look before the deep one.
+/// A short search rejects most lines before the deep one.
 const QUICK_NODES: u64 = 3_000;
 const QUICK_SLACK: i32 = 40;
 const LARGEST_BATCH: usize = 256;
 const HASH_MIB: usize = 2;
 
-/// Finds openings as FENs, in the order in which they were made; `progress` hears how many
-/// there are after each batch of attempts.
-pub fn make(
+/// Generates openings as FENs. `progress` is called with their number after each batch of
+/// attempts.
+pub fn generate(
     weights: &Arc<Weights>,
-    wanted: &OpeningSettings,
+    settings: &OpeningSettings,
     mut progress: impl FnMut(usize) + Send,
 ) -> Result<Vec<String>, OpeningGeneratorError> {
+    let OpeningSettings {
+        shortest, longest, ..
+    } = *settings;
+    if shortest > longest || longest > MAX_PLIES {
+        return Err(OpeningGeneratorError::Plies { shortest, longest });
+    }
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(wanted.threads)
+        .num_threads(settings.threads)
         .stack_size(STACK_BYTES)
         .build()?;
     let mut openings = Vec::new();
     let mut seen = HashSet::new();
-    // Far more attempts than any sensible settings need.
-    let size = (wanted.count * 4).clamp(1, LARGEST_BATCH);
-    let batches = wanted.count * 100 / size + 1;
+    // Far more attempts than sensible settings need.
+    let size = (settings.count * 4).clamp(1, LARGEST_BATCH);
+    let batches = settings.count * 100 / size + 1;
     for batch in 0..batches {
         let attempts = batch * size..(batch + 1) * size;
         let lines: Vec<Option<Game>> = pool.install(|| {
             let worker = || Worker::new(weights.clone());
             attempts
                 .into_par_iter()
-                .map_init(worker, |worker, attempt| worker.attempt(wanted, attempt))
+                .map_init(worker, |worker, attempt| worker.attempt(settings, attempt))
                 .collect()
         });
         for game in lines.into_iter().flatten() {
-            if openings.len() < wanted.count && seen.insert(game.position().key()) {
+            if openings.len() < settings.count && seen.insert(game.position().key()) {
                 openings.push(game.position().fen());
             }
         }
         progress(openings.len());
-        if openings.len() == wanted.count {
+        if openings.len() == settings.count {
             return Ok(openings);
         }
     }
     Err(OpeningGeneratorError::Exhausted {
         found: openings.len(),
-        wanted: wanted.count,
+        wanted: settings.count,
     })
+}
+
+/// Openings as EPD, one position a line. The counters of a FEN mean nothing at the start of a game.
+pub fn to_epd(openings: &[String]) -> String {
+    let line = |fen: &String| {
+        let fields: Vec<&str> = fen.split(' ').take(4).collect();
+        format!("{}\n", fields.join(" "))
+    };
+    openings.iter().map(line).collect()
 }
 
 /// A thread's engine, if there was memory for it; empty at the start of each attempt.
@@ -126,29 +144,29 @@ impl Worker {
         }
     }
 
-    /// One random line, if it is any good.
-    fn attempt(&mut self, wanted: &OpeningSettings, number: usize) -> Option<Game> {
-        let mut random = SmallRng::seed_from_u64(wanted.seed);
-        // Seeds of neighbouring attempts should have nothing in common.
+    /// One random line, if it ends balanced.
+    fn attempt(&mut self, settings: &OpeningSettings, number: usize) -> Option<Game> {
+        let mut random = SmallRng::seed_from_u64(settings.seed);
+        // The seeds of consecutive attempts must be unrelated.
         let own: u64 = random.random::<u64>() ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = SmallRng::seed_from_u64(own);
         self.engine.as_mut()?.new_game();
 
-        let plies = random.random_range(wanted.shortest..=wanted.longest.max(wanted.shortest));
+        let plies = random.random_range(settings.shortest..=settings.longest);
         let mut game = Game::default();
         let mut visited = HashSet::from([game.position().key()]);
         for ply in 0..plies {
-            let m = self.draw(&game, ply, &mut random)?;
+            let m = self.random_move(&game, ply, &mut random)?;
             game.play(m);
             if !visited.insert(game.position().key()) {
                 return None;
             }
         }
-        self.is_even(&game, wanted).then_some(game)
+        self.is_balanced(&game, settings).then_some(game)
     }
 
-    /// A move by chance, the better the likelier.
-    fn draw(&mut self, game: &Game, ply: usize, random: &mut SmallRng) -> Option<Move> {
+    /// A random move; the better, the likelier.
+    fn random_move(&mut self, game: &Game, ply: usize, random: &mut SmallRng) -> Option<Move> {
         let temperature = if ply < FREE_PLIES {
             FREE_TEMPERATURE
         } else {
@@ -172,19 +190,20 @@ impl Worker {
 
     /// The best moves of a shallow search with their scores.
     fn candidates(&mut self, game: &Game) -> Vec<(Move, i32)> {
-        let listener = Listener::default();
-        self.search(game, Limits::depth(SHALLOW_DEPTH), CANDIDATES, &listener);
-        listener.moves.into_inner()
+        let lines = LineCollector::default();
+        self.search(game, Limits::depth(SHALLOW_DEPTH), CANDIDATES, &lines);
+        lines.moves.into_inner()
     }
 
-    fn is_even(&mut self, game: &Game, wanted: &OpeningSettings) -> bool {
+    fn is_balanced(&mut self, game: &Game, settings: &OpeningSettings) -> bool {
         let position = game.position();
-        let calm = !position.in_check() && !movegen::legal_moves(position).is_empty();
-        if !calm || !is_material_even(position.board()) {
+        let quiet = !position.in_check() && !movegen::legal_moves(position).is_empty();
+        if !quiet || !is_material_even(position.board()) {
             return false;
         }
         let mut score = |nodes| self.search(game, Limits::nodes(nodes), 1, &Silent).abs();
-        score(QUICK_NODES) <= wanted.balance + QUICK_SLACK && score(wanted.nodes) <= wanted.balance
+        score(QUICK_NODES) <= settings.balance + QUICK_SLACK
+            && score(settings.nodes) <= settings.balance
     }
 
     fn search(
@@ -208,7 +227,7 @@ impl Worker {
     }
 }
 
-/// A pawn given for an attack may well be even, but how even depends on who judges.
+/// Gambits may be balanced too, but that depends on the evaluation.
 fn is_material_even(board: &Board) -> bool {
     let count = |color: Color| board.material_side(color).map(usize::from);
     count(Color::White) == count(Color::Black)
@@ -216,11 +235,11 @@ fn is_material_even(board: &Board) -> bool {
 
 /// Keeps the lines of the last iteration.
 #[derive(Default)]
-struct Listener {
+struct LineCollector {
     moves: Mutex<Vec<(Move, i32)>>,
 }
 
-impl SearchObserver for Listener {
+impl SearchObserver for LineCollector {
     fn info(&self, info: &SearchInfo) {
         let mut moves = self.moves.lock();
         if info.multi_pv == 1 {
@@ -240,7 +259,7 @@ mod tests {
     fn the_same_seed_makes_the_same_openings_on_any_number_of_threads() {
         let weights = Arc::new(Weights::default());
         let make = |seed, threads| {
-            let wanted = OpeningSettings {
+            let settings = OpeningSettings {
                 count: 3,
                 seed,
                 nodes: 500,
@@ -248,7 +267,7 @@ mod tests {
                 threads,
                 ..OpeningSettings::default()
             };
-            super::make(&weights, &wanted, |_| {}).unwrap()
+            generate(&weights, &settings, |_| {}).unwrap()
         };
         let openings = make(3, 1);
         assert_eq!(openings, make(3, 2));
