@@ -6,6 +6,7 @@ mod common;
 mod data;
 mod engine;
 mod eval;
+mod fitness;
 mod games;
 mod label;
 mod matches;

@@ -1,28 +1,21 @@
-//! `finch fitness`: how many of the masters' moves any weights find, or any engine; how close
-//! weights come to a mentor's scores.
+//! `finch fitness`: the share of masters' moves that weights or an engine find; how close weights
+//! come to a mentor's scores.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
-use shakmaty::ByColor;
 
 use super::filters::Filters;
 use crate::data::{self, Case, Label, Selection, Source};
-use crate::eval::{Weights, evaluate_uncached};
-use crate::play::GameLimits;
-use crate::play::limits::GameClocks;
-use crate::play::player::{Fault, GameView, Player};
+use crate::eval::Weights;
 use crate::play::player_config::DEFAULT_TIMEOUT;
-use crate::play::uci_engine::{EngineCommand, UciEngine};
-use crate::position::Game;
+use crate::play::uci_engine::EngineCommand;
 use crate::tune::fitness::{
-    BoardSearch, MentorLoss, MentorSettings, QuiescenceLimits, better_move,
+    MentorLoss, QuiescenceLimits, built_in_games, built_in_labels, engines_share_of_moves,
+    mentor_loss, share_of_moves,
 };
-use crate::tune::fitness::{built_in_games, built_in_labels};
-use crate::tune::statistics::mean_and_deviation;
+use crate::tune::statistics::Estimate;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -44,8 +37,8 @@ pub struct Arguments {
     /// Moves at the start of each game that do not count.
     #[arg(long, default_value_t = 0)]
     skip_moves: u32,
-    /// Only games that a preset with this validation_share and the same data.seed sets aside;
-    /// half of them without a value.
+    /// Only games that a preset with this validation_share and the same data.seed keeps for
+    /// validation; half of them without a value.
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5", value_parser = share)]
     held_out: Option<f64>,
     #[command(flatten)]
@@ -53,7 +46,7 @@ pub struct Arguments {
     /// Plies of quiescence in which checks are tried.
     #[arg(long, default_value_t = QuiescenceLimits::default().checks)]
     checks: u32,
-    /// Plies of quiescence in which every capture is tried that loses nothing.
+    /// Plies of quiescence in which all captures with SEE of at least 0 are tried.
     #[arg(long, default_value_t = QuiescenceLimits::default().captures)]
     captures: u32,
     /// Plies of quiescence.
@@ -70,11 +63,12 @@ pub struct Arguments {
     depth: u32,
 }
 
-const NOTHING_HELD_OUT: &str = "--held-out: none of so few games is set aside with this seed";
+const NOTHING_HELD_OUT: &str =
+    "--held-out: with so few games this seed keeps none for validation; give more games";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
-    /// Share of positions in which the master's move is chosen by one ply and quiescence.
+    /// Share of positions in which one ply and quiescence choose the master's move.
     Moves,
     /// Mean difference from a mentor's scores, in centipawns and in chances of winning.
     Mentor,
@@ -89,7 +83,7 @@ impl Arguments {
         }
     }
 
-    /// The weights asked for, with the names they were asked by.
+    /// The weights to measure, with their names.
     fn all_weights(&self) -> anyhow::Result<Vec<(String, Weights)>> {
         if self.weights.is_empty() {
             let weights = Weights::default();
@@ -102,11 +96,11 @@ impl Arguments {
     fn measure_scores(&self) -> anyhow::Result<()> {
         ensure!(
             self.engine.is_none(),
-            "--engine is asked for moves: finch fitness moves --engine"
+            "--engine works with moves only: finch fitness moves --engine"
         );
         ensure!(
             self.skip_moves == 0 && !self.filters.are_set(),
-            "labels tell of no player, date or move number that could be selected by"
+            "labels have no player, date or move number to filter by: leave these options out"
         );
         let all = self.all_weights()?;
         let sources = self.sources(built_in_labels);
@@ -119,7 +113,7 @@ impl Arguments {
         };
         ensure!(!labels.is_empty(), NOTHING_HELD_OUT);
         for (name, weights) in all {
-            print_scores(&name, &labels, scale, &weights);
+            print_losses(&name, &labels, scale, &weights);
         }
         Ok(())
     }
@@ -128,17 +122,19 @@ impl Arguments {
         let cases = self.cases()?;
         ensure!(!cases.is_empty(), NOTHING_HELD_OUT);
         if let Some(command) = &self.engine {
-            let solved = self.solved_by_engine(command, &cases)?;
+            let engine = self.engine_command(command)?;
+            let share = engines_share_of_moves(&cases, engine, self.depth)
+                .map_err(|fault| anyhow!("{command}: {}", fault.detail))?;
             let options = self.option.iter().map(|option| format!(", {option}"));
             let options: String = options.collect();
             let name = format!("{command} at depth {}{options}", self.depth);
-            print_share(&name, solved, cases.len());
+            print_share(&name, share);
         }
         if self.weights.is_empty() && self.engine.is_some() {
             return Ok(());
         }
         for (name, weights) in self.all_weights()? {
-            print_share(&name, self.solved(&cases, &weights), cases.len());
+            print_share(&name, share_of_moves(&cases, &weights, self.quiescence()));
         }
         Ok(())
     }
@@ -153,8 +149,8 @@ impl Arguments {
         })
     }
 
-    /// What is asked for; of the games that are not held out everything, so that no position
-    /// of theirs counts as new.
+    /// With --held-out all positions of the other games are read too, so that none of them
+    /// counts as new.
     fn selection(&self) -> Selection {
         let (positions, validation) = match self.held_out {
             Some(_) => (0, self.positions),
@@ -177,49 +173,27 @@ impl Arguments {
         }
     }
 
-    /// Asks the engine in every position for its move.
-    fn solved_by_engine(&self, command: &str, cases: &[Case]) -> anyhow::Result<usize> {
+    fn engine_command(&self, command: &str) -> anyhow::Result<EngineCommand> {
         let mut words = command.split_whitespace().map(str::to_owned);
         let option = |text: &String| {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             (name.to_owned(), value.to_owned())
         };
-        let mut engine = UciEngine::new(EngineCommand {
+        Ok(EngineCommand {
             command: words.next().context("--engine: no command")?,
             arguments: words.collect(),
             directory: None,
             options: self.option.iter().map(option).collect(),
             timeout: DEFAULT_TIMEOUT,
-        });
-        let limits = GameLimits::depth(self.depth);
-        let clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
-        let mut solved = 0;
-        for case in cases {
-            let situation = GameView {
-                game: &Game::new(case.position.clone()),
-                start: &case.position,
-                moves: &[],
-            };
-            let failed = |fault: Fault| anyhow!("{command}: {}", fault.detail);
-            engine.new_game(&case.position).map_err(failed)?;
-            let budget = clocks.move_limits(case.position.turn());
-            let thought = engine.think(&situation, &budget).map_err(failed)?;
-            solved += usize::from(case.answers.contains(&thought.m));
-        }
-        Ok(solved)
+        })
     }
 
-    fn solved(&self, cases: &[Case], weights: &Weights) -> usize {
-        let settings = QuiescenceLimits {
+    fn quiescence(&self) -> QuiescenceLimits {
+        QuiescenceLimits {
             checks: self.checks,
             captures: self.captures,
             plies: self.plies,
-        };
-        let solves = |case: &&Case| {
-            let searched = BoardSearch::new(&case.position, weights, settings);
-            better_move(&searched, &searched.move_numbers(&case.answers), 0).is_none()
-        };
-        cases.par_iter().filter(solves).count()
+        }
     }
 }
 
@@ -230,37 +204,32 @@ fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "not a share between 0 and 1".to_owned())
 }
 
-/// The share with its standard error.
-fn print_share(name: &str, solved: usize, all: usize) {
-    let share = solved as f64 / all as f64;
-    let error = (share * (1.0 - share) / all as f64).sqrt();
+/// The share with its standard error, positions of one game counted as one cluster.
+fn print_share(name: &str, share: Estimate) {
+    let Estimate {
+        mean,
+        standard_error,
+        count,
+        clusters,
+    } = share;
     println!(
-        "{:.2}% ± {:.2}  {solved} of {all}  {name}",
-        100.0 * share,
-        100.0 * error
+        "{:.2}% ± {:.2}  {:.0} of {count}  {clusters} games  {name}",
+        100.0 * mean,
+        100.0 * standard_error,
+        mean * count as f64,
     );
 }
 
 /// Both losses, the first with its standard error.
-fn print_scores(name: &str, labels: &[Label], scale: f64, weights: &Weights) {
-    let mean = |loss: MentorLoss| {
-        let settings = MentorSettings {
-            loss,
-            ..MentorSettings::default()
-        }
-        .for_scale(scale);
-        let lose = |label: &Label| {
-            let own = evaluate_uncached(&label.position, weights);
-            settings.loss(own.into(), label.score.into())
-        };
-        let losses: Vec<f64> = labels.par_iter().map(lose).collect();
-        let (mean, deviation) = mean_and_deviation(&losses);
-        (mean, deviation / (losses.len().max(1) as f64).sqrt())
-    };
-    let (centipawns, error) = mean(MentorLoss::Centipawns);
-    let (chance, _) = mean(MentorLoss::Chance);
+fn print_losses(name: &str, labels: &[Label], scale: f64, weights: &Weights) {
+    let centipawns = mentor_loss(labels, scale, weights, MentorLoss::Centipawns);
+    let chance = mentor_loss(labels, scale, weights, MentorLoss::Chance);
     println!(
-        "{centipawns:.2} cp ± {error:.2}  {chance:.5} in squared chances  {} positions  {name}",
-        labels.len()
+        "{:.2} cp ± {:.2}  {:.5} in squared chances  {} positions  {} games  {name}",
+        centipawns.mean,
+        centipawns.standard_error,
+        chance.mean,
+        centipawns.count,
+        centipawns.clusters,
     );
 }

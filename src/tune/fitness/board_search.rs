@@ -81,7 +81,7 @@ impl<'a> BoardSearch<'a> {
             NodeKind::Mated => ply as i32 - MATE,
             NodeKind::Stalemate => 0,
             NodeKind::InCheck => -INFINITE,
-            NodeKind::Quiet => evaluate_uncached(&position, self.weights),
+            NodeKind::StandPat => evaluate_uncached(&position, self.weights),
         };
         let mut best = own;
         let mut replies = Vec::new();
@@ -97,7 +97,7 @@ impl<'a> BoardSearch<'a> {
             }
         }
         replies.retain(|reply| -reply.score >= best - self.slack);
-        let counts = standing == NodeKind::Quiet && own >= best - self.slack;
+        let counts = standing == NodeKind::StandPat && own >= best - self.slack;
         Variation {
             score: best,
             standing,

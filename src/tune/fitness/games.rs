@@ -40,8 +40,11 @@ pub struct GamesSettings {
     pub opponent: String,
     /// As a number: games of each individual, two from each opening.
     pub games: usize,
-    /// As a number: other openings in each generation, instead of the same in all.
+    /// As a number: draw other openings in each generation. Otherwise all generations play the
+    /// same games, and selection fits those games rather than chess.
     pub redraw: bool,
+    /// As a number: games of the validation, from openings that training never uses.
+    pub validation_games: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -75,7 +78,8 @@ impl Default for GamesSettings {
             openings: OpeningSource::Start,
             opponent: String::new(),
             games: 20,
-            redraw: false,
+            redraw: true,
+            validation_games: 100,
         }
     }
 }
@@ -90,6 +94,10 @@ impl FitnessConfig for GamesSettings {
         let refuse = |problem: &str| Err(SettingError::new("games", problem));
         if self.games == 0 || !self.games.is_multiple_of(2) {
             return refuse("each opening is played with both colours: even, not 0");
+        }
+        if !self.validation_games.is_multiple_of(2) {
+            let problem = "each opening is played with both colours: even";
+            return Err(SettingError::new("validation_games", problem));
         }
         if !self.opponent.is_empty() && self.openings == OpeningSource::Start && self.games > 2 {
             return refuse(
@@ -225,11 +233,17 @@ impl Arena {
     }
 }
 
-/// The fitness: an arena, and perhaps someone to be measured against.
+/// One opening in this many is kept for validation.
+const VALIDATION_STEP: usize = 5;
+
+/// The fitness: an arena and, unless a method pairs individuals itself, a fixed opponent.
 pub struct GamesFitness {
     arena: Arena,
     settings: GamesSettings,
     opponent: Option<Arc<Weights>>,
+    /// Indices of the openings to train with and of those kept for validation.
+    training: Vec<usize>,
+    validation: Vec<usize>,
 }
 
 impl GamesFitness {
@@ -238,36 +252,49 @@ impl GamesFitness {
         settings: GamesSettings,
         opponent: Option<Weights>,
     ) -> GamesFitness {
+        let arena = Arena::new(genome, &settings);
+        let is_validation = |opening: &usize| opening % VALIDATION_STEP == VALIDATION_STEP - 1;
+        let (mut validation, training): (Vec<_>, Vec<_>) =
+            (0..arena.openings()).partition(is_validation);
+        validation.truncate(settings.validation_games / 2);
         GamesFitness {
-            arena: Arena::new(genome, &settings),
+            arena,
             settings,
             opponent: opponent.map(Arc::new),
+            training,
+            validation,
         }
     }
 
-    fn indices(&self, batch: &Batch) -> Vec<usize> {
+    /// The openings of a batch, as indices into those of the arena.
+    pub fn training_openings(&self, batch: &Batch) -> Vec<usize> {
         match batch {
-            Batch::All => (0..self.arena.openings()).collect(),
-            Batch::Some(indices) => indices.iter().map(|index| *index as usize).collect(),
+            Batch::All => self.training.clone(),
+            Batch::Some(indices) => {
+                let openings = indices.iter().map(|index| self.training[*index as usize]);
+                openings.collect()
+            }
         }
     }
-}
 
-/// Half a point stands for nothing known.
-pub const EVEN_SCORE: f64 = 0.5;
+    /// The openings of the validation, as indices into those of the arena.
+    pub fn validation_openings(&self) -> &[usize] {
+        &self.validation
+    }
 
-impl Fitness for GamesFitness {
-    fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
-        let Some(opponent) = &self.opponent else {
-            return vec![EVEN_SCORE; individuals.len()];
-        };
+    /// Each individual's share of the points against the opponent, both colours of each opening.
+    fn scores(
+        &self,
+        individuals: &[&[f64]],
+        opponent: &Arc<Weights>,
+        openings: &[usize],
+    ) -> Vec<f64> {
         let genome = &self.arena.genome;
         let own = individuals
             .iter()
             .map(|genes| Arc::new(genome.weights(genes)));
-        let players: Vec<Arc<Weights>> = own.chain([opponent.clone()]).collect();
+        let players: Vec<Arc<Weights>> = own.chain([Arc::clone(opponent)]).collect();
         let last = individuals.len();
-        let indices = self.indices(batch);
         let pair = |player: usize, opening: usize| {
             [(player, last), (last, player)].map(|(white, black)| Pairing {
                 white,
@@ -276,11 +303,7 @@ impl Fitness for GamesFitness {
             })
         };
         let pairings: Vec<Pairing> = (0..last)
-            .flat_map(|player| {
-                indices
-                    .iter()
-                    .flat_map(move |opening| pair(player, *opening))
-            })
+            .flat_map(|player| openings.iter().flat_map(move |&at| pair(player, at)))
             .collect();
         let results = self.arena.meet(&players, &pairings);
         let mut points = vec![0; last];
@@ -291,11 +314,21 @@ impl Fitness for GamesFitness {
             };
             points[player] += result.result_for(color).half_points();
         }
-        let most = (4 * indices.len().max(1)) as f64;
-        points
-            .iter()
-            .map(|points| f64::from(*points) / most)
-            .collect()
+        let most = (4 * openings.len().max(1)) as f64;
+        let share = |points: u32| f64::from(points) / most;
+        points.into_iter().map(share).collect()
+    }
+}
+
+/// The fitness before the first game.
+pub const EVEN_SCORE: f64 = 0.5;
+
+impl Fitness for GamesFitness {
+    fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
+        match &self.opponent {
+            Some(opponent) => self.scores(individuals, opponent, &self.training_openings(batch)),
+            None => vec![EVEN_SCORE; individuals.len()],
+        }
     }
 
     fn batch(&self, seed: u64, generation: u64) -> Batch {
@@ -304,12 +337,22 @@ impl Fitness for GamesFitness {
         Batch::sample(self.case_count(), count, seed, generation)
     }
 
+    /// A single opening leaves nothing to draw: then all generations play the same games.
     fn is_fixed(&self) -> bool {
-        self.opponent.is_some() && !self.settings.redraw
+        self.opponent.is_some() && (!self.settings.redraw || self.training.len() == 1)
     }
 
-    fn validate(&self, _individual: &[f64]) -> Option<f64> {
-        None
+    fn averages_generations(&self) -> bool {
+        true
+    }
+
+    fn validate(&self, individual: &[f64]) -> Option<f64> {
+        let opponent = self.opponent.as_ref()?;
+        if self.validation.is_empty() {
+            return None;
+        }
+        let scores = self.scores(&[individual], opponent, &self.validation);
+        scores.first().copied()
     }
 
     fn gradient(&self, _individual: &[f64], _batch: &Batch) -> Option<ValueAndGradient> {
@@ -317,7 +360,7 @@ impl Fitness for GamesFitness {
     }
 
     fn case_count(&self) -> usize {
-        self.arena.openings()
+        self.training.len()
     }
 
     fn config(&self) -> &dyn FitnessConfig {

@@ -8,6 +8,7 @@ mod board_search;
 mod features;
 mod games;
 mod inputs;
+mod measure;
 pub mod mentor;
 pub mod moves;
 mod quiescence;
@@ -21,6 +22,7 @@ pub use inputs::{
     BuiltFitness, CaseCounts, FitnessError, FitnessInputs, built_in_games, built_in_labels,
     named_weights,
 };
+pub use measure::{engines_share_of_moves, mentor_loss, share_of_moves};
 pub use mentor::{MentorFitness, MentorLoss, MentorSettings};
 pub use moves::{Keep, MovesFitness, MovesSettings, Objective};
 pub use quiescence::{
@@ -86,6 +88,13 @@ pub trait Fitness: Sync {
 
     /// Whether the values of one generation are comparable with those of the next.
     fn is_fixed(&self) -> bool;
+
+    /// Whether an individual that lives through several generations is worth the mean of what was
+    /// measured in each. A few games are a noisy measure: the best of many single measurements is
+    /// mostly a lucky one.
+    fn averages_generations(&self) -> bool {
+        false
+    }
 
     /// The fitness on validation cases, which no evaluation uses; none if there are no such cases.
     fn validate(&self, individual: &[f64]) -> Option<f64>;

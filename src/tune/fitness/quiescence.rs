@@ -20,7 +20,7 @@ pub struct QuiescenceLimits {
     pub checks: u32,
     /// Plies in which all captures with SEE of at least 0 are tried, and all check evasions.
     pub captures: u32,
-    /// Plies after which every position counts as quiet. Between `captures` and this only
+    /// Plies after which every position is evaluated statically. Between `captures` and this only
     /// recaptures on the last target square are tried.
     pub plies: u32,
 }
@@ -47,7 +47,7 @@ pub enum NodeKind {
     /// No stand pat: a move must be played.
     InCheck,
     /// The evaluation is the score unless a move is better (stand pat).
-    Quiet,
+    StandPat,
 }
 
 /// The kind of `position` after the move `last`, and the moves to try in it. `ply` is 0 after the
@@ -87,7 +87,7 @@ pub fn expand(
             }
         });
     }
-    (NodeKind::Quiet, in_order(moves))
+    (NodeKind::StandPat, in_order(moves))
 }
 
 /// Most valuable victim first, least valuable attacker first. Only speed depends on it.

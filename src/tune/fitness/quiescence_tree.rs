@@ -345,7 +345,7 @@ impl<'a> PartialTree<'a> {
             (None, NodeKind::Mated) => MATED,
             (None, NodeKind::Stalemate) => STALEMATE,
             // An evaluation far below the best reply cannot become the score.
-            (None, NodeKind::InCheck | NodeKind::Quiet) => IN_CHECK,
+            (None, NodeKind::InCheck | NodeKind::StandPat) => IN_CHECK,
         };
         let index = self.nodes.len();
         self.nodes.push(Node { end: 0, leaf });
@@ -364,7 +364,7 @@ impl<'a> PartialTree<'a> {
             NodeKind::Mated => MATED,
             NodeKind::Stalemate => STALEMATE,
             NodeKind::InCheck => IN_CHECK,
-            NodeKind::Quiet => self.leaf(position)?,
+            NodeKind::StandPat => self.leaf(position)?,
         };
         for m in moves {
             self.push_node(&position.after(m), m, ply + 1)?;

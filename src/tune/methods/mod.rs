@@ -48,6 +48,29 @@ pub struct Individual {
     /// Unknown until evaluated on the cases of the generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
+    /// Measurements of the generations so far, for a fitness that averages them.
+    #[serde(default, skip_serializing_if = "Measurements::is_empty")]
+    pub measured: Measurements,
+}
+
+/// The number and the sum of an individual's measurements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Measurements {
+    count: u32,
+    sum: f64,
+}
+
+impl Measurements {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds a measurement and gives the mean of all.
+    fn add(&mut self, value: f64) -> f64 {
+        self.count += 1;
+        self.sum += value;
+        self.sum / f64::from(self.count)
+    }
 }
 
 impl Individual {
@@ -56,6 +79,7 @@ impl Individual {
             genes,
             deviations: Vec::new(),
             fitness: None,
+            measured: Measurements::default(),
         }
     }
 
@@ -110,7 +134,11 @@ impl GenerationContext<'_> {
         let genes: Vec<&[f64]> = new.iter().map(|one| one.genes.as_slice()).collect();
         let values = self.fitness.evaluate(&genes, &self.batch());
         for (individual, value) in new.into_iter().zip(values) {
-            individual.fitness = Some(value);
+            individual.fitness = Some(if self.fitness.averages_generations() {
+                individual.measured.add(value)
+            } else {
+                value
+            });
         }
     }
 

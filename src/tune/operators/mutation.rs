@@ -79,9 +79,8 @@ impl Mutation {
         random: &mut impl Rng,
     ) -> Individual {
         let mut child = Individual {
-            genes: parent.genes.clone(),
             deviations: self.deviations(parent, random),
-            fitness: None,
+            ..Individual::new(parent.genes.clone())
         };
         let chosen = self.chosen(genome.len(), random);
         for (index, gene) in genome.genes.iter().enumerate() {
