@@ -1,4 +1,4 @@
-//! `finch recognise`: which model agrees most with the moves of each side of games.
+//! `finch recognise`: which player model most likely made the moves of each side of games.
 
 use std::path::{Path, PathBuf};
 
@@ -18,24 +18,24 @@ pub struct Arguments {
     /// Games in PGN, plain or compressed.
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
-    /// The models: weights files, perhaps with a name as in Carlsen=best.toml. A player of a
+    /// The player models: weights files, optionally named as in Carlsen=best.toml. A player of a
     /// game is known if the name is part of his.
     #[arg(long, required = true, num_args = 2.., value_name = "[NAME=]FILE")]
     among: Vec<String>,
-    /// Games whose players are known, to learn how far the models can be trusted.
+    /// Games with known players, to calibrate the confidence.
     #[arg(long, num_args = 1.., value_name = "GAMES")]
     calibrate: Vec<PathBuf>,
-    /// Look only at sides whose players are known.
+    /// Only sides whose players have a model.
     #[arg(long)]
     known: bool,
     /// Moves at the start of each game that do not count.
     #[arg(long, default_value_t = 0)]
     skip_moves: u32,
-    /// Moves after so many of a game do not count, 0 for all; as in the preset the models are
-    /// from.
+    /// Only this many moves at the start of each game count, 0 for all; as in the preset that made
+    /// the models.
     #[arg(long, default_value_t = 12)]
     first_moves: u32,
-    /// Centipawns that make a move e times as likely.
+    /// Softmax temperature: centipawns that make a move e times as likely.
     #[arg(long, default_value_t = 60.0)]
     temperature: f64,
     /// Print the summary only.
@@ -57,9 +57,9 @@ impl Arguments {
             _ => {
                 let (_, sides) = self.read_sides(&self.calibrate, &models, true)?;
                 let fitted = Calibration::fit(&sides, models.len());
-                let fitted = fitted.context("--calibrate: no player of the games is known")?;
+                let fitted = fitted.context("--calibrate: no player of these games has a model; name the models as the games do")?;
                 print_score("calibrated", &RecognitionScore::of(&sides, &fitted));
-                println!("evidence counts {:.3} times", fitted.evidence_scale());
+                println!("evidence scaled by {:.3}", fitted.evidence_scale());
                 fitted
             }
         };
@@ -79,7 +79,7 @@ impl Arguments {
     fn models(&self) -> Result<Vec<PlayerModel>> {
         let model = |text: &String| {
             let (name, path) = match text.split_once('=') {
-                // A path may hold the sign itself, as those of sweeps do.
+                // A path may contain the sign itself, as those of sweeps do.
                 Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
                     (name.to_owned(), path)
                 }

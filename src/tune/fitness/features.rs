@@ -58,14 +58,14 @@ impl FeatureVector {
     /// Adds `factor` times the derivative of the score to `gradient`, one pair of midgame and
     /// endgame for each column.
     pub fn add_gradient(&self, values: &ColumnValues, factor: f64, gradient: &mut [[f64; 2]]) {
-        let slope = self.totals(values).gradient(&self.taper, values.scaled);
+        let derivative = self.totals(values).gradient(&self.taper, values.scaled);
         for &(column, count) in &self.sum {
             let pair = &mut gradient[usize::from(column)];
-            pair[0] += factor * slope.midgame * f64::from(count);
-            pair[1] += factor * slope.endgame * f64::from(count);
+            pair[0] += factor * derivative.midgame * f64::from(count);
+            pair[1] += factor * derivative.endgame * f64::from(count);
         }
         for &(column, count) in &self.complexity {
-            gradient[usize::from(column)][1] += factor * slope.complexity * f64::from(count);
+            gradient[usize::from(column)][1] += factor * derivative.complexity * f64::from(count);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! GamesFitness: the proof of an evaluation is in the playing.
+//! Fitness `games`: how well an individual plays.
 //!
-//! An [`Arena`] plays individuals against each other under the conditions of a preset; methods
-//! that select by who beats whom ask for it. As a [`Fitness`] it measures each individual by its
-//! score against one fixed opponent, everyone from the same openings with both colours, so any
-//! method that takes a number can learn from games.
+//! An [`Arena`] plays individuals against each other under the rules of a preset; methods that
+//! select by games use it directly. As a [`Fitness`] it measures each individual by its score
+//! against one fixed opponent, all from the same openings with both colours, so any method that
+//! takes a number can learn from games. Some openings are kept for validation.
 
 use std::sync::Arc;
 
@@ -28,42 +28,42 @@ pub struct GamesSettings {
     pub name: String,
     pub search: SearchKind,
     pub plies: u32,
-    /// Plain search: captures are followed for so many plies more; without it, to the end.
+    /// Plain search: plies of quiescence on captures; without a value there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captures: Option<u32>,
-    /// Full moves after which a game is sampled; 0 leaves it to the rules of chess.
+    /// Full moves after which a game is drawn; 0 leaves it to the rules of chess.
     pub max_moves: u32,
     pub openings: OpeningSource,
-    /// As a number: score against "default" or a weights file. Methods that pair individuals
-    /// with each other need none.
+    /// The fixed opponent: "default" or a weights file. Methods that select by games between
+    /// individuals need none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub opponent: String,
-    /// As a number: games of each individual, two from each opening.
+    /// Fixed opponent: games of each individual in a generation, two from each opening.
     pub games: usize,
-    /// As a number: draw other openings in each generation. Otherwise all generations play the
+    /// Fixed opponent: draw other openings in each generation. Otherwise all generations play the
     /// same games, and selection fits those games rather than chess.
     pub redraw: bool,
-    /// As a number: games of the validation, from openings that training never uses.
+    /// Fixed opponent: games of the validation, from openings that training never uses.
     pub validation_games: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchKind {
-    /// Full width and captures, nothing pruned.
+    /// Alpha-beta in full width with quiescence on captures, without pruning.
     #[default]
     Plain,
-    /// As Finch plays, to that depth.
+    /// Finch's own search to that depth.
     Finch,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpeningSource {
-    /// The beginning: games differ only by who plays them.
+    /// The initial position: a game depends only on who plays it.
     #[default]
     Start,
-    /// Finch's book of openings.
+    /// The built-in opening book.
     Book,
 }
 
@@ -157,7 +157,7 @@ impl GamesSettings {
         }
     }
 
-    /// The conditions in words.
+    /// The rules as text.
     pub fn description(&self) -> String {
         let index = match self.openings {
             OpeningSource::Start => "the start",
@@ -167,7 +167,7 @@ impl GamesSettings {
     }
 }
 
-/// Where individuals meet.
+/// Plays games between individuals.
 pub struct Arena {
     genome: Arc<Genome>,
     rules: GameRules,
@@ -203,19 +203,19 @@ impl Arena {
         )
     }
 
-    /// Many games at once; the results stand in the order of the pairings.
+    /// Many games at once; results are in the order of the pairings.
     pub fn games(&self, players: &[&[f64]], pairings: &[Pairing]) -> Vec<GameResult> {
         let players = players
             .iter()
             .map(|genes| Arc::new(self.genome.weights(genes)));
-        self.meet(&players.collect::<Vec<_>>(), pairings)
+        self.play_all(&players.collect::<Vec<_>>(), pairings)
     }
 
-    fn meet(&self, players: &[Arc<Weights>], pairings: &[Pairing]) -> Vec<GameResult> {
+    fn play_all(&self, players: &[Arc<Weights>], pairings: &[Pairing]) -> Vec<GameResult> {
         let threads = rayon::current_num_threads();
         let played = play::play_games(players, &self.openings, pairings, &self.rules, threads);
         played.unwrap_or_else(|error| {
-            // Without more threads it takes longer, and comes to the same.
+            // One thread takes longer and gives the same results.
             log::warn!("games on one thread: {error}");
             let game = |pairing: &Pairing| {
                 let sides = ByColor {
@@ -305,7 +305,7 @@ impl GamesFitness {
         let pairings: Vec<Pairing> = (0..last)
             .flat_map(|player| openings.iter().flat_map(move |&at| pair(player, at)))
             .collect();
-        let results = self.arena.meet(&players, &pairings);
+        let results = self.arena.play_all(&players, &pairings);
         let mut points = vec![0; last];
         for (pairing, result) in pairings.iter().zip(results) {
             let (player, color) = match pairing.white {

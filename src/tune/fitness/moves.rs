@@ -228,12 +228,8 @@ impl MovesFitness {
             None => {
                 let case = &set.cases[index];
                 let settings = self.settings.quiescence;
-                let searched = BoardSearch::new(&case.position, &player.weights, settings);
-                better_move(
-                    &searched,
-                    &searched.move_numbers(&case.answers),
-                    first_tried,
-                )
+                let search = BoardSearch::new(&case.position, &player.weights, settings);
+                better_move(&search, &search.move_numbers(&case.answers), first_tried)
             }
         };
         if let Some(number) = better {

@@ -205,20 +205,20 @@ impl EvaluatedTree<'_> {
     /// the root: the caller adds the root's part with [`EvaluatedTree::add_root_gradient`].
     pub fn add_gradient(&self, leaf: u32, factor: f64, gradient: &mut [[f64; 2]]) -> ScoreGradient {
         let leaf = &self.tree.leaves[leaf as usize];
-        let slope = self
+        let derivative = self
             .totals(leaf)
             .gradient(&taper_of(leaf), self.player.scaled);
         for entry in self.tree.sum_of(leaf) {
             let pair = &mut gradient[usize::from(entry.column)];
             let count = factor * f64::from(entry.count);
-            pair[0] += slope.midgame * count;
-            pair[1] += slope.endgame * count;
+            pair[0] += derivative.midgame * count;
+            pair[1] += derivative.endgame * count;
         }
         for entry in self.tree.complexity_of(leaf) {
             let count = factor * f64::from(entry.count);
-            gradient[usize::from(entry.column)][1] += slope.complexity * count;
+            gradient[usize::from(entry.column)][1] += derivative.complexity * count;
         }
-        slope
+        derivative
     }
 
     /// Adds the root's part of the gradients of several leaves.

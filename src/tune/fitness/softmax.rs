@@ -100,9 +100,9 @@ pub fn log_likelihood_of_tree(
     temperature: f64,
     gradient: &mut [[f64; 2]],
 ) -> f64 {
-    let seen = tree.evaluated_by(player);
-    let principal = |number, alpha| seen.principal(number, alpha, INFINITE);
-    let softmax = SoftmaxMoves::at(seen.count(), tree.answers(), temperature, principal);
+    let evaluated = tree.evaluated_by(player);
+    let principal = |number, alpha| evaluated.principal(number, alpha, INFINITE);
+    let softmax = SoftmaxMoves::at(evaluated.count(), tree.answers(), temperature, principal);
     let (all, right) = softmax.sums();
     let Some(value) = logarithm(right, all) else {
         return LOWEST;
@@ -122,11 +122,11 @@ pub fn log_likelihood_of_tree(
         };
         let factor = side * (among_right - likely / all) / temperature;
         if factor.abs() > 1e-9 {
-            let slope = seen.add_gradient(leaf, factor, gradient);
-            midgame += factor * slope.midgame;
-            endgame += factor * slope.endgame;
+            let derivative = evaluated.add_gradient(leaf, factor, gradient);
+            midgame += factor * derivative.midgame;
+            endgame += factor * derivative.endgame;
         }
     }
-    seen.add_root_gradient(midgame, endgame, gradient);
+    evaluated.add_root_gradient(midgame, endgame, gradient);
     value
 }

@@ -122,17 +122,17 @@ pub fn is_granted(left: &AtomicUsize, tree: &QuiescenceTree) -> bool {
 }
 
 fn cached_case(builder: &TreeBuilder, case: &Case, settings: &VariationSettings) -> CachedCase {
-    let searched = BoardSearch::new(
+    let search = BoardSearch::new(
         &case.position,
         &settings.player.weights,
         builder.quiescence(),
     )
     .with_slack(settings.slack);
-    let answers = searched.move_numbers(&case.answers);
-    let others = 0..searched.count() as u16;
+    let answers = search.move_numbers(&case.answers);
+    let others = 0..search.count() as u16;
     let others = others.filter(|number| !answers.contains(number));
     let mut best = (-INFINITE, u16::MAX);
-    let mut variations = Vec::with_capacity(searched.count());
+    let mut variations = Vec::with_capacity(search.count());
     // The answers come first: their variations are kept however bad they are.
     for number in answers.iter().copied().chain(others) {
         let is_answer = answers.contains(&number);
@@ -141,7 +141,7 @@ fn cached_case(builder: &TreeBuilder, case: &Case, settings: &VariationSettings)
             alpha if is_answer || alpha < -SCORE_LIMIT => -INFINITE,
             alpha => alpha,
         };
-        let variation = searched.variation(usize::from(number), alpha, INFINITE);
+        let variation = search.variation(usize::from(number), alpha, INFINITE);
         // Among equals the earlier is played.
         let score = -variation.score;
         if score > best.0 || score == best.0 && number < best.1 {

@@ -110,7 +110,7 @@ impl MethodConfig for DynamicBoundarySettings {
 }
 
 impl ReplacesLosers for DynamicBoundarySettings {
-    /// Clones whoever won more games over the other; a draw counts as much as a loss.
+    /// Clones the winner of more games over the other; a draw counts as much as a loss.
     fn apply_result(
         &self,
         members: [usize; 2],
