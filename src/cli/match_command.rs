@@ -19,7 +19,7 @@ use crate::play::openings;
 use crate::play::schedule::Format;
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentResult};
-use crate::search::plain::Breadth;
+use crate::search::full_width::FullWidthDepth;
 #[derive(Args)]
 #[command(after_help = "\
 Players: a weights file, 'default' for the built-in weights, 'terms' for the same without their
@@ -50,7 +50,7 @@ pub struct Arguments {
     /// Full-width search to this many plies, then captures, as in older programs: no pruning,
     /// reductions or extensions. 3+3 limits the captures to three plies.
     #[arg(long, value_name = "PLIES", conflicts_with_all = ["tc", "depth", "nodes", "movetime"])]
-    plain: Option<Breadth>,
+    plain: Option<FullWidthDepth>,
     /// Games between each two players, two per opening [default: 100; with --sprt no limit].
     #[arg(long, value_name = "N")]
     games: Option<usize>,

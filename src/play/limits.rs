@@ -8,7 +8,7 @@ use shakmaty::{ByColor, Color};
 use thiserror::Error;
 
 use crate::search::Limits;
-use crate::search::plain::Breadth;
+use crate::search::full_width::FullWidthDepth;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("'{0}' is not a time control such as 3+0.03, 40/60+0.6 or 1:30+1")]
@@ -80,11 +80,11 @@ pub struct GameLimits {
     pub time_control: Option<TimeControl>,
     /// The full-width search of the papers to this depth; Finch's players then ignore all other
     /// limits.
-    pub plain: Option<Breadth>,
+    pub plain: Option<FullWidthDepth>,
 }
 
 impl GameLimits {
-    pub fn plain(breadth: Breadth) -> GameLimits {
+    pub fn plain(breadth: FullWidthDepth) -> GameLimits {
         GameLimits {
             plain: Some(breadth),
             ..GameLimits::default()

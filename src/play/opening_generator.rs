@@ -245,7 +245,7 @@ impl SearchObserver for LineCollector {
         if info.multi_pv == 1 {
             moves.clear();
         }
-        if let Some(first) = info.line.first() {
+        if let Some(first) = info.pv.first() {
             moves.push((*first, info.score));
         }
     }

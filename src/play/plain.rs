@@ -7,9 +7,9 @@ use super::engine_player::thought;
 use super::limits::MoveLimits;
 use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::position::Position;
-use crate::search::plain::PlainSearch;
+use crate::search::full_width::FullWidthSearch;
 
-impl Player for PlainSearch {
+impl Player for FullWidthSearch {
     fn new_game(&mut self, _start: &Position) -> Result<(), Fault> {
         self.clear();
         Ok(())

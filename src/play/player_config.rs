@@ -17,7 +17,7 @@ use super::player::{Fault, FaultKind, Player};
 use super::uci_engine::{EngineCommand, UciEngine};
 use crate::eval::{Weights, WeightsError};
 use crate::hash::StableHasher;
-use crate::search::plain::PlainSearch;
+use crate::search::full_width::FullWidthSearch;
 use crate::search::{EngineError, EngineSettings};
 
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl PlayerConfig {
             PlayerKind::InProcess { weights, hash } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
                 let created: Result<Box<dyn Player>, EngineError> = match limits.plain {
-                    Some(breadth) => boxed(PlainSearch::new(weights.clone(), breadth)),
+                    Some(breadth) => boxed(FullWidthSearch::new(weights.clone(), breadth)),
                     None => boxed(engine_player(weights, hash)),
                 };
                 created.unwrap_or_else(|error| Box::new(FailedPlayer(error)))

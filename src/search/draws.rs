@@ -6,9 +6,9 @@ use super::score::{DRAW, MAX_PLY};
 use crate::position::{Position, movegen};
 
 impl Search<'_> {
-    /// Draws that need no search, and the lift of alpha where a repetition is in reach.
+    /// The score of a draw by rule; raises alpha to it where a repetition is one move away.
     #[inline]
-    pub(super) fn settled(
+    pub(super) fn draw_by_rule(
         &self,
         position: &Position,
         ply: usize,
@@ -30,8 +30,7 @@ impl Search<'_> {
         None
     }
 
-    /// What a draw is worth to the side to move: less than nothing to the one who thinks it plays
-    /// better than the other.
+    /// The score of a draw to the side to move, with contempt for the side at the root.
     #[inline]
     pub(super) fn draw_score(&self, ply: usize) -> i32 {
         let contempt = self.contempt;
@@ -42,6 +41,7 @@ impl Search<'_> {
         }
     }
 
+    /// Plies back within which a position can repeat.
     #[inline]
     fn reversible(&self, position: &Position, ply: usize) -> usize {
         (position.halfmoves() as usize).min(self.ply(ply).since_null)

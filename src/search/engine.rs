@@ -23,9 +23,11 @@ use thiserror::Error;
 use super::limits::Limits;
 use super::params::{ParamError, SearchParams};
 use super::score::MATE_IN_MAX;
-use super::table::OutOfMemory;
 use super::threads::{Control, Worker};
-use super::{Search, SearchInfo, SearchObserver, SearchResult, Silent, Table, ThreadData};
+use super::transposition::OutOfMemory;
+use super::{
+    Search, SearchInfo, SearchObserver, SearchResult, Silent, ThreadData, TranspositionTable,
+};
 use crate::eval::{Centipawns, Score, Weights};
 use crate::position::{Game, movegen};
 
@@ -141,7 +143,7 @@ pub enum EngineError {
 pub(super) struct Job {
     pub(super) settings: Arc<EngineSettings>,
     pub(super) request: SearchRequest,
-    pub(super) table: Arc<Table>,
+    pub(super) tt: Arc<TranspositionTable>,
     pub(super) control: Arc<Control>,
 }
 
@@ -171,7 +173,7 @@ type Panic = Box<dyn Any + Send>;
 /// A transposition table, the threads that share it, and the settings they search with.
 pub struct Engine {
     settings: Arc<EngineSettings>,
-    table: Arc<Table>,
+    tt: Arc<TranspositionTable>,
     control: Arc<Control>,
     /// Of the main search thread, be that the caller's or one of the engine's own.
     main_data: Arc<Mutex<ThreadData>>,
@@ -182,9 +184,9 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(settings: EngineSettings) -> Result<Engine, EngineError> {
-        let table = Table::new(settings.hash_mib)?;
+        let tt = TranspositionTable::new(settings.hash_mib)?;
         let mut engine = Engine {
-            table: Arc::new(table),
+            tt: Arc::new(tt),
             control: Arc::new(Control::new(1)),
             main_data: Arc::new(Mutex::new(ThreadData::new(&settings))),
             main: None,
@@ -229,15 +231,15 @@ impl Engine {
         };
         self.halt();
         // What the old table takes is free for the new one.
-        self.table = Arc::new(Table::new(1).map_err(failed)?);
-        match Table::new(hash_mib) {
+        self.tt = Arc::new(TranspositionTable::new(1).map_err(failed)?);
+        match TranspositionTable::new(hash_mib) {
             Ok(table) => {
-                self.table = Arc::new(table);
+                self.tt = Arc::new(table);
                 Ok(())
             }
             Err(error) => {
                 Arc::make_mut(&mut self.settings).hash_mib = before;
-                self.table = Arc::new(Table::new(before).map_err(failed)?);
+                self.tt = Arc::new(TranspositionTable::new(before).map_err(failed)?);
                 Err(failed(error))
             }
         }
@@ -267,7 +269,7 @@ impl Engine {
     /// Forgets all that was learned, as before a new game.
     pub fn new_game(&mut self) {
         self.halt();
-        self.table.clear(self.settings.threads);
+        self.tt.clear(self.settings.threads);
         self.main_data.lock().clear();
         for helper in &self.helpers {
             helper.data.lock().clear();
@@ -298,7 +300,7 @@ impl Engine {
 
     /// Starts a search and returns at once; the observer hears the result. An infinite search
     /// and one that ponders wait for [`Engine::stop`] or [`Engine::ponderhit`] before they tell
-    /// it, as UCI asks. A panic is caught, reported and answered with a legal move: a GUI's game
+    /// it, as UCI asks. A panic is caught, reported and continuation with a legal move: a GUI's game
     /// should not end because of a bug.
     pub fn start(&mut self, request: SearchRequest, observer: Arc<dyn SearchObserver>) {
         let (job, helpers) = self.launch(request);
@@ -322,12 +324,12 @@ impl Engine {
     /// Sets the helpers to work.
     fn launch(&mut self, request: SearchRequest) -> (Arc<Job>, Receiver<Option<Found>>) {
         self.halt();
-        self.table.next_search();
+        self.tt.next_search();
         self.control.begin(request.limits.ponder);
         let job = Arc::new(Job {
             settings: self.settings.clone(),
             request,
-            table: self.table.clone(),
+            tt: self.tt.clone(),
             control: self.control.clone(),
         });
         let (sender, receiver) = bounded(self.helpers.len());
@@ -398,7 +400,7 @@ fn conclude(
     observer: &dyn SearchObserver,
 ) -> SearchResult {
     job.control.stop();
-    // The channel closes when the last helper has answered.
+    // The channel closes when the last helper has continuation.
     let others: Vec<Option<Found>> = helpers.iter().collect();
     if own.is_none() || others.iter().any(Option::is_none) {
         observer.message("a search thread failed; this is a bug in Finch, please report it");

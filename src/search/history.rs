@@ -1,10 +1,15 @@
-//! What the search has learned about moves and about its own evaluation.
+//! Histories: what the search has learned about moves and about its own evaluation.
 //!
-//! Quiet moves are remembered by squares and whether these are attacked, by the pawns on the
-//! board, and by what they answer (the move before, two and four plies before), captures by what
-//! took what where. Correction history remembers how
-//! far the static evaluation was off for positions that share pawns or pieces. All values decay
-//! towards the newest evidence: a value never leaves `-LIMIT..=LIMIT`.
+//! - butterfly history: quiet moves by from and to square and whether these are attacked
+//! - pawn history: quiet moves by pawn structure, piece and to square
+//! - continuation history: quiet moves by the moves one, two and four plies before
+//! - capture history: captures by piece, to square and captured piece
+//! - counter moves: the last quiet move that refuted a move
+//! - correction history: how far the static evaluation was off for positions that share pawns,
+//!   pieces or the last two moves
+//!
+//! Updates have gravity: a value moves towards the newest evidence and never leaves
+//! `-LIMIT..=LIMIT`.
 
 use bytemuck::Zeroable;
 use shakmaty::{Bitboard, Color, Move, Role};
@@ -16,22 +21,22 @@ use crate::position::movegen::PackedMove;
 const LIMIT: i32 = 16_384;
 const PIECES: usize = 12;
 /// One slot more than pieces times squares: "no move", as after a null move.
-const PLAYED: usize = PIECES * 64 + 1;
+const PIECE_TO: usize = PIECES * 64 + 1;
 const PAWN_STRUCTURES: usize = 512;
 const CORRECTIONS: usize = 16_384;
 const CORRECTION_LIMIT: i32 = 1_024;
 
-/// A piece and where it went: what continuation history goes by.
+/// A piece and its to square, the index of continuation history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Played(u16);
+pub struct PieceTo(u16);
 
-impl Played {
-    pub const NOTHING: Played = Played((PLAYED - 1) as u16);
+impl PieceTo {
+    pub const NONE: PieceTo = PieceTo((PIECE_TO - 1) as u16);
 
     #[inline]
-    pub fn new(us: Color, m: Move) -> Played {
+    pub fn new(us: Color, m: Move) -> PieceTo {
         let piece = piece_index(us, m.role());
-        Played((piece * 64 + m.to() as usize) as u16)
+        PieceTo((piece * 64 + m.to() as usize) as u16)
     }
 
     #[inline]
@@ -45,28 +50,28 @@ fn piece_index(color: Color, role: Role) -> usize {
     color as usize * 6 + role as usize - 1
 }
 
-/// What a move answers and where it is played.
+/// What the histories of quiet moves depend on besides the move.
 #[derive(Clone, Copy)]
 pub struct Context {
     /// The moves one, two and four plies ago.
-    pub answered: [Played; 3],
+    pub continuation: [PieceTo; 3],
     /// Squares the opponent attacks.
     pub attacked: Bitboard,
     pawns: usize,
 }
 
 impl Context {
-    pub fn new(position: &Position, answered: [Played; 3]) -> Context {
+    pub fn new(position: &Position, continuation: [PieceTo; 3]) -> Context {
         Context {
-            answered,
+            continuation,
             attacked: Bitboard::EMPTY,
             pawns: position.keys().pawns as usize % PAWN_STRUCTURES,
         }
     }
 
-    /// Leaving an attacked square and entering one are different matters.
+    /// Index of butterfly history: whether the from and the to square are attacked.
     #[inline]
-    fn danger(&self, from: usize, to: usize) -> usize {
+    fn threat_index(&self, from: usize, to: usize) -> usize {
         let attacked = |square: usize| (self.attacked.0 >> square & 1) as usize;
         2 * attacked(from) + attacked(to)
     }
@@ -75,14 +80,14 @@ impl Context {
 #[derive(Zeroable)]
 #[repr(C)]
 pub struct History {
-    quiets: [[[[i16; 64]; 64]; 4]; 2],
-    on_pawns: [[i16; PLAYED]; PAWN_STRUCTURES],
-    captures: [[[i16; 6]; 64]; PIECES],
-    continuation: [[i16; PLAYED]; PLAYED],
-    counters: [u16; PLAYED],
+    butterfly: [[[[i16; 64]; 64]; 4]; 2],
+    pawn: [[i16; PIECE_TO]; PAWN_STRUCTURES],
+    capture: [[[i16; 6]; 64]; PIECES],
+    continuation: [[i16; PIECE_TO]; PIECE_TO],
+    counter_moves: [u16; PIECE_TO],
     pawn_correction: [[i16; CORRECTIONS]; 2],
     piece_correction: [[[i16; CORRECTIONS]; 2]; 2],
-    continuation_correction: [[i16; PLAYED]; PLAYED],
+    continuation_correction: [[i16; PIECE_TO]; PIECE_TO],
 }
 
 impl History {
@@ -97,62 +102,62 @@ impl History {
     #[inline]
     pub fn quiet(&self, us: Color, m: Move, context: &Context) -> i32 {
         let (from, to) = squares(m);
-        let played = Played::new(us, m).index();
-        let answers: i32 = context
-            .answered
+        let played = PieceTo::new(us, m).index();
+        let continuation: i32 = context
+            .continuation
             .iter()
             .map(|earlier| i32::from(self.continuation[earlier.index()][played]))
             .sum();
-        i32::from(self.quiets[us as usize][context.danger(from, to)][from][to])
-            + i32::from(self.on_pawns[context.pawns][played])
-            + answers
+        i32::from(self.butterfly[us as usize][context.threat_index(from, to)][from][to])
+            + i32::from(self.pawn[context.pawns][played])
+            + continuation
     }
 
     #[inline]
     pub fn capture(&self, us: Color, m: Move) -> i32 {
         let victim = m.capture().unwrap_or(Role::Pawn) as usize - 1;
-        i32::from(self.captures[piece_index(us, m.role())][m.to() as usize][victim])
+        i32::from(self.capture[piece_index(us, m.role())][m.to() as usize][victim])
     }
 
     #[inline]
-    pub fn counter(&self, answered: Played) -> PackedMove {
-        PackedMove::from_bits(self.counters[answered.index()])
+    pub fn counter_move(&self, previous: PieceTo) -> PackedMove {
+        PackedMove::from_bits(self.counter_moves[previous.index()])
     }
 
-    pub fn set_counter(&mut self, answered: Played, m: Move) {
-        self.counters[answered.index()] = PackedMove::new(m).bits();
+    pub fn set_counter_move(&mut self, previous: PieceTo, m: Move) {
+        self.counter_moves[previous.index()] = PackedMove::new(m).bits();
     }
 
-    /// Where it went from and to, whatever it answered.
-    pub fn update_squares(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
+    pub fn update_butterfly(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
         let (from, to) = squares(m);
-        let slot = &mut self.quiets[us as usize][context.danger(from, to)][from][to];
-        nudge(slot, bonus);
+        let slot = &mut self.butterfly[us as usize][context.threat_index(from, to)][from][to];
+        update(slot, bonus);
     }
 
     pub fn update_quiet(&mut self, us: Color, m: Move, context: &Context, bonus: i32) {
-        self.update_squares(us, m, context, bonus);
-        let played = Played::new(us, m).index();
-        nudge(&mut self.on_pawns[context.pawns][played], bonus);
-        for earlier in &context.answered {
-            nudge(&mut self.continuation[earlier.index()][played], bonus);
+        self.update_butterfly(us, m, context, bonus);
+        let played = PieceTo::new(us, m).index();
+        update(&mut self.pawn[context.pawns][played], bonus);
+        for earlier in &context.continuation {
+            update(&mut self.continuation[earlier.index()][played], bonus);
         }
     }
 
     pub fn update_capture(&mut self, us: Color, m: Move, bonus: i32) {
         let victim = m.capture().unwrap_or(Role::Pawn) as usize - 1;
-        let slot = &mut self.captures[piece_index(us, m.role())][m.to() as usize][victim];
-        nudge(slot, bonus);
+        let slot = &mut self.capture[piece_index(us, m.role())][m.to() as usize][victim];
+        update(slot, bonus);
     }
 
-    /// How far, in evaluation units, the static score of such positions has been too low.
+    /// What to add to the static evaluation of such positions.
     pub fn correction(&self, params: &SearchParams, position: &Position, context: &Context) -> i32 {
         let us = position.turn() as usize;
         let [pawns, white, black] = correction_slots(position);
         let pieces = i32::from(self.piece_correction[0][us][white])
             + i32::from(self.piece_correction[1][us][black]);
         let line = i32::from(
-            self.continuation_correction[context.answered[1].index()][context.answered[0].index()],
+            self.continuation_correction[context.continuation[1].index()]
+                [context.continuation[0].index()],
         );
         (i32::from(self.pawn_correction[us][pawns]) * params.correction_pawns
             + pieces * params.correction_pieces
@@ -161,7 +166,7 @@ impl History {
     }
 
     /// The search found `score` where the static evaluation said `eval`.
-    pub fn correct(
+    pub fn update_correction(
         &mut self,
         position: &Position,
         context: &Context,
@@ -178,10 +183,10 @@ impl History {
             &mut self.pawn_correction[us][pawns],
             &mut of_white[us][white],
             &mut of_black[us][black],
-            &mut self.continuation_correction[context.answered[1].index()]
-                [context.answered[0].index()],
+            &mut self.continuation_correction[context.continuation[1].index()]
+                [context.continuation[0].index()],
         ] {
-            nudge_within(slot, bonus, CORRECTION_LIMIT);
+            update_within(slot, bonus, CORRECTION_LIMIT);
         }
     }
 }
@@ -197,13 +202,13 @@ fn squares(m: Move) -> (usize, usize) {
 }
 
 #[inline]
-fn nudge(slot: &mut i16, bonus: i32) {
-    nudge_within(slot, bonus, LIMIT);
+fn update(slot: &mut i16, bonus: i32) {
+    update_within(slot, bonus, LIMIT);
 }
 
-/// Moves the value towards `bonus`, the slower the closer it is to the limit on that side.
+/// History gravity: the closer the value is to the limit, the less it moves.
 #[inline]
-fn nudge_within(slot: &mut i16, bonus: i32, limit: i32) {
+fn update_within(slot: &mut i16, bonus: i32, limit: i32) {
     let value = i32::from(*slot);
     let bonus = bonus.clamp(-limit, limit);
     *slot = (value + bonus - value * bonus.abs() / limit) as i16;
@@ -227,11 +232,11 @@ mod tests {
     fn values_approach_the_limit_and_never_pass_it() {
         let mut value = 0;
         for _ in 0..10_000 {
-            nudge(&mut value, 2_000);
+            update(&mut value, 2_000);
         }
         assert!(i32::from(value) > LIMIT * 9 / 10 && i32::from(value) <= LIMIT);
         for _ in 0..10_000 {
-            nudge(&mut value, -40_000);
+            update(&mut value, -40_000);
         }
         assert!(i32::from(value) >= -LIMIT);
     }

@@ -2,40 +2,45 @@
 //!
 //! An [`Engine`] takes settings and requests and gives results. Its threads share one
 //! transposition table; each runs the same iterative deepening on its own histories (lazy SMP),
-//! the main one keeps the clock and speaks. From the outside in:
+//! the main one keeps the clock and reports. From the outside in:
 //!
 //! - [`engine`]: settings, requests, results; [`limits`]: what ends a search
 //! - [`threads`]: worker threads and the flags they share
-//! - [`iterate`]: iterative deepening, aspiration windows, MultiPV, when to stop
-//! - [`negamax`]: the main search of one node; [`quiescence`]: captures until it is calm
-//! - [`shortcuts`], [`pruning`], [`reduction`]: what not to search, and how deep to search the rest
-//! - [`draws`]: draws by rule; [`learning`]: what a searched node teaches
-//! - [`ordering`], [`history`]: which move first, and what was learned about moves
-//! - [`table`], [`cuckoo`]: positions seen before
-//! - [`clock`], [`params`], [`score`], [`yardstick`]: time, constants, units
-//! - [`plain`]: another search altogether: full width and captures, for the games of the papers
+//! - [`iterative_deepening`]: iterations, aspiration windows, MultiPV, when to stop
+//! - [`negamax`]: the main search of one node, in numbered steps; [`qsearch`]: captures until the
+//!   position is quiet
+//! - [`node_pruning`]: razoring, reverse futility pruning (RFP), null move pruning (NMP), ProbCut;
+//!   [`pruning`]: the condition and margin of each rule, of whole nodes and single moves
+//! - [`lmr`]: late move reductions
+//! - [`move_picker`]: staged move ordering; [`history`]: butterfly, capture, continuation, pawn and
+//!   correction history; [`history_update`]: what a searched node writes into them
+//! - [`draws`], [`cuckoo`]: draws by rule, upcoming repetitions
+//! - [`transposition`], [`huge_pages`]: the transposition table (TT) and its memory
+//! - [`time_management`], [`params`], [`score`], [`piece_values`]: time, constants, units
+//! - [`full_width`]: another search altogether: all moves to a fixed depth and captures, for the
+//!   games of the papers
 
-mod clock;
 mod cuckoo;
 mod draws;
 mod engine;
+pub mod full_width;
 mod history;
-mod iterate;
-mod learning;
+mod history_update;
+mod huge_pages;
+mod iterative_deepening;
 mod limits;
+mod lmr;
+mod move_picker;
 mod negamax;
-mod ordering;
-mod pages;
+mod node_pruning;
 mod params;
-pub mod plain;
+mod piece_values;
 mod pruning;
-mod quiescence;
-mod reduction;
+mod qsearch;
 pub mod score;
-mod shortcuts;
-mod table;
 mod threads;
-mod yardstick;
+mod time_management;
+mod transposition;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,21 +50,21 @@ use shakmaty::Move;
 use crate::eval::{Evaluator, Weights};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
-use clock::Clock;
 use engine::Job;
 pub use engine::{Engine, EngineError, EngineSettings, SearchRequest};
-use history::{Context, History, Played};
+use history::{Context, History, PieceTo};
 pub use limits::Limits;
+use lmr::LmrTable;
 pub use params::{ParamError, SearchParams};
-use reduction::LmrTable;
+use piece_values::PieceValues;
 use score::MAX_PLY;
-pub use table::Bound;
-use table::Table;
 use threads::Control;
 pub use threads::STACK_BYTES;
-use yardstick::Yardstick;
+use time_management::TimeManager;
+pub use transposition::Bound;
+use transposition::TranspositionTable;
 
-/// What is known after an iteration, for one of the lines asked for.
+/// The result of an iteration for one principal variation.
 #[derive(Clone, Debug)]
 pub struct SearchInfo {
     pub depth: i32,
@@ -71,7 +76,7 @@ pub struct SearchInfo {
     pub nodes: u64,
     pub hashfull: usize,
     pub elapsed: Duration,
-    pub line: Vec<Move>,
+    pub pv: Vec<Move>,
 }
 
 /// The end of a search.
@@ -87,16 +92,16 @@ pub struct SearchResult {
     pub nodes: u64,
 }
 
-/// Hears what the search has to say. Called from the main search thread.
+/// Receives the progress of a search, on the main search thread.
 pub trait SearchObserver: Send + Sync {
     fn info(&self, _info: &SearchInfo) {}
     fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
     fn message(&self, _text: &str) {}
-    /// Only of searches that were started, not of those whose result is returned.
+    /// Called at the end of [`Engine::start`]; [`Engine::search`] returns the result instead.
     fn finished(&self, _result: &SearchResult) {}
 }
 
-/// An observer for searches that nobody watches.
+/// An observer that ignores everything.
 pub struct Silent;
 
 impl SearchObserver for Silent {}
@@ -105,7 +110,7 @@ impl SearchObserver for Silent {}
 struct ThreadData {
     history: Box<History>,
     evaluator: Evaluator,
-    yardstick: Yardstick,
+    piece_values: PieceValues,
     lmr: LmrTable,
     weights: Arc<Weights>,
 }
@@ -117,7 +122,7 @@ impl ThreadData {
         ThreadData {
             history: History::new(),
             evaluator: Evaluator::new(weights.clone()),
-            yardstick: Yardstick::new(&weights),
+            piece_values: PieceValues::new(&weights),
             lmr: LmrTable::new(&settings.params),
             weights,
         }
@@ -148,18 +153,18 @@ struct RootMove {
     previous: i32,
     seldepth: usize,
     nodes: u64,
-    line: Vec<Move>,
+    pv: Vec<Move>,
 }
 
-/// What one ply of the current path remembers.
+/// The search stack: one entry a ply of the current path.
 #[derive(Clone)]
 struct Ply {
     /// The move that led away from here, for continuation history.
-    played: Played,
-    /// The same when it was quiet, with the circumstances it was chosen in.
+    played: PieceTo,
+    /// The same if it was quiet, with its history context.
     quiet: Option<(Move, Context)>,
     killers: [PackedMove; 2],
-    /// Left out of the search here, to learn whether the others are worse.
+    /// Left out of the search here, to find out whether the others are worse (singular extension).
     excluded: PackedMove,
     static_eval: Option<i32>,
     double_extensions: i32,
@@ -167,31 +172,31 @@ struct Ply {
     cutoffs: u32,
     /// Plies since the last null move, within which repetition is possible.
     since_null: usize,
-    line: Vec<Move>,
+    pv: Vec<Move>,
 }
 
-/// Room before the root, so that "four plies ago" exists at ply 0.
+/// Entries before the root, so that "four plies ago" exists at ply 0.
 const BEFORE_ROOT: usize = 4;
 
 /// One thread's search of one request.
 struct Search<'a> {
     settings: &'a EngineSettings,
     request: &'a SearchRequest,
-    table: &'a Table,
+    tt: &'a TranspositionTable,
     control: &'a Control,
     observer: &'a dyn SearchObserver,
     data: &'a mut ThreadData,
     params: SearchParams,
     /// In internal units.
     contempt: i32,
-    clock: Clock,
-    /// Zero for the thread that keeps the clock and speaks.
+    time: TimeManager,
+    /// Zero for the main thread, which keeps the clock and reports.
     id: usize,
     stack: Vec<Ply>,
     /// Keys of all positions before the current one, oldest first.
     keys: Vec<u64>,
     root_moves: Vec<RootMove>,
-    /// Root moves before this one are settled for this iteration (MultiPV).
+    /// Root moves before this one are done in this iteration (MultiPV).
     pv_index: usize,
     root_depth: i32,
     completed_depth: i32,
@@ -215,7 +220,7 @@ impl<'a> Search<'a> {
         data.adopt(settings);
         let position = request.game.position();
         let ply = Ply {
-            played: Played::NOTHING,
+            played: PieceTo::NONE,
             quiet: None,
             killers: [PackedMove::NONE; 2],
             excluded: PackedMove::NONE,
@@ -223,10 +228,10 @@ impl<'a> Search<'a> {
             double_extensions: 0,
             cutoffs: 0,
             since_null: MAX_PLY,
-            line: Vec::new(),
+            pv: Vec::new(),
         };
         Search {
-            clock: Clock::new(
+            time: TimeManager::new(
                 &request.limits,
                 position.turn(),
                 position.move_number(),
@@ -236,10 +241,10 @@ impl<'a> Search<'a> {
             ),
             keys: request.game.key_history().to_vec(),
             stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
-            root_moves: iterate::root_moves(request),
+            root_moves: iterative_deepening::root_moves(request),
             settings,
             request,
-            table: &job.table,
+            tt: &job.tt,
             control: &job.control,
             observer,
             data,
@@ -266,11 +271,11 @@ impl<'a> Search<'a> {
         &mut self.stack[ply + BEFORE_ROOT]
     }
 
-    /// What the moves of this ply answer.
+    /// What histories know the moves of this ply by.
     #[inline]
     fn context(&self, position: &Position, ply: usize) -> Context {
         let here = ply + BEFORE_ROOT;
-        let answered = [1, 2, 4].map(|plies| self.stack[here - plies].played);
-        Context::new(position, answered)
+        let continuation = [1, 2, 4].map(|plies| self.stack[here - plies].played);
+        Context::new(position, continuation)
     }
 }

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use shakmaty::Move;
 
-use super::history::{Context, Played};
-use super::learning::Tried;
-use super::ordering::{Picker, Stage, is_tactical};
-use super::reduction::{Circumstances, ONE_PLY};
+use super::history::{Context, PieceTo};
+use super::history_update::Tried;
+use super::lmr::{LmrContext, ONE_PLY};
+use super::move_picker::{MovePicker, PickStage, is_tactical};
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, MAX_EVAL, is_mate, mate_in, mated_in};
-use super::table::{Bound, Entry};
-use super::{Search, pruning, reduction};
+use super::transposition::{Bound, Entry};
+use super::{Search, lmr, pruning};
 use crate::position::movegen::PackedMove;
 use crate::position::{Position, see_at_least};
 
@@ -41,7 +41,7 @@ impl NodeType for NonPv {
     const PV: bool = false;
 }
 
-/// What is known of a node before its moves are searched.
+/// What is known about a node before its moves are searched.
 pub(super) struct Node {
     pub(super) ply: usize,
     pub(super) depth: i32,
@@ -54,31 +54,31 @@ pub(super) struct Node {
     pub(super) raw_eval: Option<i32>,
     /// The same after correction; meaningless in check.
     pub(super) static_eval: i32,
-    /// The best estimate: the static score or, where it says more, the table's.
-    pub(super) estimate: i32,
-    pub(super) entry: Option<Entry>,
-    pub(super) table_move: Option<Move>,
-    pub(super) table_pv: bool,
+    /// The static evaluation, or the TT score where its bound makes it the better estimate.
+    pub(super) eval: i32,
+    pub(super) tt_entry: Option<Entry>,
+    pub(super) tt_move: Option<Move>,
+    pub(super) tt_pv: bool,
     pub(super) context: Context,
 }
 
 /// A move about to be searched.
 struct Candidate {
     m: Move,
-    /// Its place in the order, from one.
+    /// Counted from one in the order of search.
     number: usize,
-    stage: Stage,
+    stage: PickStage,
     history: i32,
     is_refutation: bool,
     /// By itself; discovered checks are missed.
     checks: bool,
 }
 
-/// What happens to a move before it is made.
-enum Verdict {
+/// Whether a move is searched.
+enum MovePruning {
     Search,
     Skip,
-    SkipAllQuiets,
+    SkipQuiets,
 }
 
 enum Extension {
@@ -99,17 +99,17 @@ impl Search<'_> {
         depth: i32,
         cut_node: bool,
     ) -> i32 {
-        // 1. At the horizon, wait until it is quiet.
+        // 1. Qsearch at the horizon.
         if depth <= 0 {
-            return self.quiescence::<N>(position, ply, alpha, beta);
+            return self.qsearch::<N>(position, ply, alpha, beta);
         }
         // 2. Count the node; stop when told to.
         if self.enter_node(ply) {
             return DRAW;
         }
         if !N::ROOT {
-            // 3. Draws by rule, and lines longer than a mate already found.
-            if let Some(score) = self.settled(position, ply, &mut alpha, beta) {
+            // 3. Draws by rule, and mate distance pruning.
+            if let Some(score) = self.draw_by_rule(position, ply, &mut alpha, beta) {
                 return score;
             }
             alpha = alpha.max(mated_in(ply));
@@ -118,11 +118,11 @@ impl Search<'_> {
                 return alpha;
             }
         }
-        // 4. Has the position been searched before?
+        // 4. TT cut-off.
         let excluded = self.ply(ply).excluded;
         let entry = match excluded.is_some() {
             true => None,
-            false => self.table.probe(position.key(), ply),
+            false => self.tt.probe(position.key(), ply),
         };
         if !N::PV
             && let Some(entry) = entry
@@ -133,7 +133,7 @@ impl Search<'_> {
             return entry.score;
         }
         // 5. Static evaluation.
-        let mut node = self.assess::<N>(position, ply, entry, depth, cut_node);
+        let mut node = self.evaluate_node::<N>(position, ply, entry, depth, cut_node);
         (node.alpha, node.beta) = (alpha, beta);
         // 6. Whole-node pruning, away from the principal variation.
         if !N::PV
@@ -143,9 +143,9 @@ impl Search<'_> {
         {
             return score;
         }
-        // 7. Internal iterative reduction: without a table move, learn one more cheaply. Where
-        // one is left out on purpose there is nothing to learn.
-        let unknown = node.table_move.is_none() && !excluded.is_some();
+        // 7. Internal iterative reduction (IIR): without a TT move, find one with a shallower
+        // search. A singular search has none because it excludes it.
+        let unknown = node.tt_move.is_none() && !excluded.is_some();
         if (N::PV || cut_node) && node.depth >= self.params.iir_depth && unknown {
             node.depth -= 1;
         }
@@ -154,12 +154,12 @@ impl Search<'_> {
         self.search_moves::<N>(position, node)
     }
 
-    /// Counts a node and looks up now and then whether to go on. True when the search is over.
+    /// Counts a node and checks the limits now and then. True when the search is over.
     #[inline]
     pub(super) fn enter_node(&mut self, ply: usize) -> bool {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply + 1);
-        self.ply_mut(ply).line.clear();
+        self.ply_mut(ply).pv.clear();
         if self.nodes.is_multiple_of(NODES_BETWEEN_CHECKS) {
             self.control.publish(self.id, self.nodes);
             if self.id == 0 && self.must_stop() {
@@ -173,12 +173,12 @@ impl Search<'_> {
         self.aborted
     }
 
-    /// A limit is reached, or the caller has lost interest.
+    /// A limit is reached, or the request's stop flag is set.
     fn must_stop(&self) -> bool {
-        let told = self.request.stop.as_ref();
-        told.is_some_and(|stop| stop.load(Relaxed))
+        let stop = self.request.stop.as_ref();
+        stop.is_some_and(|stop| stop.load(Relaxed))
             || !self.control.is_pondering()
-                && (self.clock.past_hard_limit() || self.nodes_used_up(self.control.nodes()))
+                && (self.time.past_hard_limit() || self.nodes_used_up(self.control.nodes()))
     }
 
     #[inline]
@@ -189,8 +189,8 @@ impl Search<'_> {
             .is_some_and(|limit| nodes >= limit)
     }
 
-    /// Gathers what is known about the node without searching it.
-    fn assess<N: NodeType>(
+    /// Static evaluation and everything else known before the moves are searched.
+    fn evaluate_node<N: NodeType>(
         &mut self,
         position: &Position,
         ply: usize,
@@ -204,9 +204,9 @@ impl Search<'_> {
         let static_eval = raw_eval.map_or(-MAX_EVAL, |raw| self.corrected(position, raw, &context));
         self.ply_mut(ply).static_eval = raw_eval.map(|_| static_eval);
         if !in_check && !self.ply(ply).excluded.is_some() {
-            self.judge_previous_move(position, ply, static_eval);
+            self.update_eval_history(position, ply, static_eval);
         }
-        let table_move = match entry {
+        let tt_move = match entry {
             _ if N::ROOT => Some(self.root_moves[self.pv_index].m),
             Some(entry) => entry.best.unpack(position),
             None => None,
@@ -222,10 +222,10 @@ impl Search<'_> {
             improving: !in_check && self.is_improving(ply, static_eval),
             raw_eval,
             static_eval,
-            estimate: refined(static_eval, entry),
-            entry,
-            table_move,
-            table_pv: N::PV || entry.is_some_and(|entry| entry.pv),
+            eval: adjusted_by_tt(static_eval, entry),
+            tt_entry: entry,
+            tt_move,
+            tt_pv: N::PV || entry.is_some_and(|entry| entry.pv),
             context,
         }
     }
@@ -244,14 +244,14 @@ impl Search<'_> {
         Some(known.unwrap_or_else(|| self.data.evaluator.evaluate_at(position, ply)))
     }
 
-    /// The evaluation mended by what the search learned, fading as the fifty moves run out.
+    /// The evaluation with correction history, scaled down as the fifty moves run out.
     pub(super) fn corrected(&self, position: &Position, raw: i32, context: &Context) -> i32 {
-        let faded = raw * (220 - position.halfmoves().min(100) as i32) / 220;
+        let scaled = raw * (220 - position.halfmoves().min(100) as i32) / 220;
         let correction = self
             .data
             .history
             .correction(&self.params, position, context);
-        (faded + correction).clamp(-MAX_EVAL, MAX_EVAL)
+        (scaled + correction).clamp(-MAX_EVAL, MAX_EVAL)
     }
 
     fn is_improving(&self, ply: usize, static_eval: i32) -> bool {
@@ -265,9 +265,9 @@ impl Search<'_> {
             .is_some_and(|before| static_eval > before)
     }
 
-    /// Plays `m` for the search: the child position, with path and prefetch taken care of.
+    /// Makes a move: the child position, with key history, search stack and TT prefetch.
     #[inline]
-    pub(super) fn make(
+    pub(super) fn make_move(
         &mut self,
         position: &Position,
         ply: usize,
@@ -275,20 +275,20 @@ impl Search<'_> {
         context: &Context,
     ) -> Position {
         let child = position.after(m);
-        self.table.prefetch(child.key());
+        self.tt.prefetch(child.key());
         let since_null = self.ply(ply).since_null + 1;
         let quiet = (!is_tactical(m)).then_some((m, *context));
-        let played = Played::new(position.turn(), m);
-        self.descend(position, ply, played, quiet, since_null);
+        let played = PieceTo::new(position.turn(), m);
+        self.push_ply(position, ply, played, quiet, since_null);
         child
     }
 
     #[inline]
-    pub(super) fn descend(
+    pub(super) fn push_ply(
         &mut self,
         position: &Position,
         ply: usize,
-        played: Played,
+        played: PieceTo,
         quiet: Option<(Move, Context)>,
         since_null: usize,
     ) {
@@ -307,7 +307,7 @@ impl Search<'_> {
         let excluded = self.ply(ply).excluded;
         let original_alpha = node.alpha;
         let refutations = self.refutations(ply, &node.context);
-        let mut picker = Picker::new(node.table_move, refutations);
+        let mut picker = MovePicker::new(node.tt_move, refutations);
         let check_squares = position.check_squares();
         let mut tried = Tried::default();
         let mut best_score = -INFINITE;
@@ -315,7 +315,7 @@ impl Search<'_> {
         let mut number = 0;
 
         while let Some(m) = picker.next(position, &self.data.history, &node.context) {
-            if excluded.is(m) || N::ROOT && self.is_settled_at_root(m) {
+            if excluded.is(m) || N::ROOT && self.is_excluded_at_root(m) {
                 continue;
             }
             number += 1;
@@ -330,22 +330,22 @@ impl Search<'_> {
             if N::ROOT {
                 self.announce_root_move(m, number);
             } else if best_score > -MATE_IN_MAX && position.has_non_pawn_material(position.turn()) {
-                // 9. Moves not worth making.
-                match self.judge(position, &node, &candidate) {
-                    Verdict::Search => {}
-                    Verdict::Skip => continue,
-                    Verdict::SkipAllQuiets => {
+                // 9. Late move pruning (LMP), futility, history and SEE pruning.
+                match self.prune_move(position, &node, &candidate) {
+                    MovePruning::Search => {}
+                    MovePruning::Skip => continue,
+                    MovePruning::SkipQuiets => {
                         picker.skip_quiets();
                         continue;
                     }
                 }
             }
-            // 10. Extensions.
+            // 10. Singular extension and multicut.
             let extension = match self.extension::<N>(position, &node, m) {
                 Extension::By(plies) => plies,
                 Extension::Multicut(score) => return score,
             };
-            // 11. Search it.
+            // 11. Late move reductions (LMR) and principal variation search (PVS).
             let nodes_before = self.nodes;
             let score = self.search_child::<N>(position, &node, &candidate, extension);
             self.keys.pop();
@@ -356,19 +356,19 @@ impl Search<'_> {
                 let is_best = number == 1 || score > node.alpha;
                 self.record_root_move(m, is_best, score, self.nodes - nodes_before);
             }
-            // 12. Is it the best so far?
+            // 12. Best move and beta cut-off.
             if score > best_score {
                 best_score = score;
                 if score > node.alpha {
                     best_move = Some(m);
                     if N::PV && !N::ROOT {
-                        self.lengthen_line(ply, m);
+                        self.update_pv(ply, m);
                     }
                     if score >= node.beta {
                         break;
                     }
                     node.alpha = score;
-                    // What is better still would have to be better than a good move.
+                    // The remaining moves must beat a good move.
                     if pruning::less_after_improvement(&self.params, node.depth) && !is_mate(score)
                     {
                         node.depth -= 1;
@@ -377,7 +377,7 @@ impl Search<'_> {
             }
             tried.push(m);
         }
-        // 13. No move: mate or stalemate, unless the only move was left out.
+        // 13. No move: mate or stalemate, unless the only move is excluded.
         if number == 0 {
             return match (excluded.is_some(), node.in_check) {
                 (true, _) => node.alpha,
@@ -385,7 +385,7 @@ impl Search<'_> {
                 (false, false) => self.draw_score(ply),
             };
         }
-        self.learn(
+        self.update_after_search(
             position,
             &node,
             best_score,
@@ -401,21 +401,21 @@ impl Search<'_> {
         [
             first,
             second,
-            self.data.history.counter(context.answered[0]),
+            self.data.history.counter_move(context.continuation[0]),
         ]
     }
 
     fn history_of(&self, position: &Position, node: &Node, m: Move) -> i32 {
-        let learned = &self.data.history;
+        let history = &self.data.history;
         if is_tactical(m) {
-            learned.capture(position.turn(), m)
+            history.capture(position.turn(), m)
         } else {
-            learned.quiet(position.turn(), m, &node.context)
+            history.quiet(position.turn(), m, &node.context)
         }
     }
 
     /// The rules that skip single moves at low depth.
-    fn judge(&self, position: &Position, node: &Node, candidate: &Candidate) -> Verdict {
+    fn prune_move(&self, position: &Position, node: &Node, candidate: &Candidate) -> MovePruning {
         let &Node {
             depth,
             alpha,
@@ -432,38 +432,34 @@ impl Search<'_> {
             ..
         } = candidate;
         if is_tactical(m) || candidate.checks {
-            let loses = stage > Stage::GoodCaptures
-                && pruning::capture_exchange_limit(&self.params, depth)
+            let loses = stage > PickStage::GoodCaptures
+                && pruning::capture_see_limit(&self.params, depth)
                     .is_some_and(|limit| !see_at_least(position, m, limit));
             return if loses {
-                Verdict::Skip
+                MovePruning::Skip
             } else {
-                Verdict::Search
+                MovePruning::Search
             };
         }
         if number > pruning::late_move_limit(&self.params, depth, improving) {
-            return Verdict::SkipAllQuiets;
+            return MovePruning::SkipQuiets;
         }
         let reduction = self.data.lmr.reduction(depth, number)
             - history / self.params.reduction_history_divisor;
         let reduced = (depth - reduction / ONE_PLY).max(0);
         if !in_check && pruning::futility(&self.params, reduced, static_eval, alpha) {
-            return Verdict::SkipAllQuiets;
+            return MovePruning::SkipQuiets;
         }
         if pruning::bad_history(&self.params, reduced, depth, history)
-            || !see_at_least(
-                position,
-                m,
-                pruning::quiet_exchange_limit(&self.params, reduced),
-            )
+            || !see_at_least(position, m, pruning::quiet_see_limit(&self.params, reduced))
         {
-            return Verdict::Skip;
+            return MovePruning::Skip;
         }
-        Verdict::Search
+        MovePruning::Search
     }
 
-    /// Singular extension: if all other moves are clearly worse than the table move, it deserves
-    /// a deeper look; if they too beat beta, the node is settled (multicut).
+    /// Singular extension: if all other moves are clearly worse than the TT move, it is extended;
+    /// if they too beat beta, the node is cut (multicut).
     fn extension<N: NodeType>(&mut self, position: &Position, node: &Node, m: Move) -> Extension {
         let &Node {
             ply,
@@ -472,12 +468,12 @@ impl Search<'_> {
             cut_node,
             ..
         } = node;
-        let Some(entry) = node.entry else {
+        let Some(entry) = node.tt_entry else {
             return Extension::By(0);
         };
         let applies = !N::ROOT
             && depth >= self.params.singular_depth
-            && node.table_move == Some(m)
+            && node.tt_move == Some(m)
             && !self.ply(ply).excluded.is_some()
             && entry.depth >= depth - 3
             && matches!(entry.bound, Bound::Lower | Bound::Exact)
@@ -507,8 +503,8 @@ impl Search<'_> {
         }
     }
 
-    /// Makes the move and searches it: reduced first when late, then as deep as it deserves.
-    /// The caller takes the key off the path.
+    /// Makes the move and searches it: reduced first if late, then at full depth, then with the
+    /// full window. The caller pops the key.
     fn search_child<N: NodeType>(
         &mut self,
         position: &Position,
@@ -524,7 +520,7 @@ impl Search<'_> {
             cut_node,
             ..
         } = node;
-        let child = self.make(position, ply, m, &node.context);
+        let child = self.make_move(position, ply, m, &node.context);
         let checks = child.in_check();
         let checked_on_pv = N::PV && checks && extension == 0 && see_at_least(position, m, 0);
         let extension = if checked_on_pv { 1 } else { extension };
@@ -532,15 +528,15 @@ impl Search<'_> {
         let depth = node.depth - 1 + extension;
 
         let mut score = alpha + 1;
-        // Near the principal variation a sacrifice is looked at as closely as anything.
-        let spared = is_tactical(m) && (number < 4 || node.table_pv && !cut_node);
+        // Captures near the principal variation are not reduced.
+        let spared = is_tactical(m) && (number < 4 || node.tt_pv && !cut_node);
         if node.depth >= 2 && number > 1 + usize::from(N::PV) && !spared {
-            // Late moves are looked at less deeply; a surprise is looked at again.
+            // A reduced search that fails high is repeated at full depth.
             let reduction = self.reduction::<N>(node, candidate, checks);
             let reduced = (depth - reduction / ONE_PLY).clamp(1, depth.max(1));
             score = -self.negamax::<NonPv>(&child, ply + 1, -alpha - 1, -alpha, reduced, true);
             if score > alpha && reduced < depth {
-                let depth = self.depth_after_surprise(score, alpha, depth, reduced);
+                let depth = self.research_depth(score, alpha, depth, reduced);
                 if reduced < depth {
                     score = -self.negamax::<NonPv>(
                         &child,
@@ -562,41 +558,42 @@ impl Search<'_> {
     }
 
     fn reduction<N: NodeType>(&self, node: &Node, candidate: &Candidate, gives_check: bool) -> i32 {
-        let circumstances = Circumstances {
+        let context = LmrContext {
             pv: N::PV,
-            table_pv: node.table_pv,
+            tt_pv: node.tt_pv,
             cut_node: node.cut_node,
             improving: node.improving,
-            table_move_is_capture: node.table_move.is_some_and(Move::is_capture),
+            tt_move_is_capture: node.tt_move.is_some_and(Move::is_capture),
             is_refutation: candidate.is_refutation,
             gives_check,
             child_cutoffs: self.ply(node.ply + 1).cutoffs,
             history: candidate.history,
         };
         let base = self.data.lmr.reduction(node.depth, candidate.number);
-        reduction::adjusted(&self.params, base, &circumstances)
+        lmr::adjusted(&self.params, base, &context)
     }
 
-    /// Much better than expected: one deeper. Barely better: one shallower.
-    fn depth_after_surprise(&self, score: i32, alpha: i32, depth: i32, reduced: i32) -> i32 {
+    /// Depth of the search after a reduced one failed high: deeper if by much, shallower if by
+    /// little.
+    fn research_depth(&self, score: i32, alpha: i32, depth: i32, reduced: i32) -> i32 {
         let deeper = score > alpha + self.params.deeper_margin + 2 * (depth - reduced);
         let shallower = score < alpha + self.params.shallower_margin;
         depth + i32::from(deeper) - i32::from(shallower)
     }
 
-    /// The line of this ply becomes `m` and the line of the next.
-    pub(super) fn lengthen_line(&mut self, ply: usize, m: Move) {
+    /// The PV of this ply becomes `m` and the PV of the next.
+    pub(super) fn update_pv(&mut self, ply: usize, m: Move) {
         let here = ply + super::BEFORE_ROOT;
         let (upper, lower) = self.stack.split_at_mut(here + 1);
-        let line = &mut upper[here].line;
-        line.clear();
-        line.push(m);
-        line.extend_from_slice(&lower[0].line);
+        let pv = &mut upper[here].pv;
+        pv.clear();
+        pv.push(m);
+        pv.extend_from_slice(&lower[0].pv);
     }
 }
 
-/// The table's score is the better estimate when its bound points the right way.
-pub(super) fn refined(static_eval: i32, entry: Option<Entry>) -> i32 {
+/// The evaluation adjusted by the TT: its score is the better estimate if its bound allows it.
+pub(super) fn adjusted_by_tt(static_eval: i32, entry: Option<Entry>) -> i32 {
     match entry {
         Some(entry) if !is_mate(entry.score) && entry.bound.decides(entry.score, static_eval) => {
             entry.score

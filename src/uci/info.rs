@@ -42,7 +42,7 @@ impl Printer {
             " nodes {} nps {nps} hashfull {} tbhits 0 time {milliseconds} pv",
             info.nodes, info.hashfull
         );
-        for m in &info.line {
+        for m in &info.pv {
             let _ = write!(line, " {}", self.uci(*m));
         }
         line

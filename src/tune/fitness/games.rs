@@ -17,7 +17,7 @@ use super::{
 use crate::eval::Weights;
 use crate::play::adjudication::Adjudication;
 use crate::play::{self, GameLimits, GameResult, GameRules, Opening, Pairing, openings};
-use crate::search::plain::Breadth;
+use crate::search::full_width::FullWidthDepth;
 use crate::tune::genome::Genome;
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
@@ -141,7 +141,7 @@ impl FitnessConfig for GamesSettings {
 impl GamesSettings {
     pub fn rules(&self) -> GameRules {
         let limits = match self.search {
-            SearchKind::Plain => GameLimits::plain(Breadth {
+            SearchKind::Plain => GameLimits::plain(FullWidthDepth {
                 plies: self.plies,
                 captures: self.captures,
             }),

@@ -1,11 +1,11 @@
-//! The plain search of the older papers: every move for so many plies, then captures until it is
-//! calm, and nothing else.
+//! The full-width search of the older papers: all moves to a fixed depth, then captures until the
+//! position is quiet, without pruning.
 //!
-//! The search that plays for Finch prunes and reduces by what its own evaluation is like; at
-//! three plies it has seen little, and an evaluation that is being evolved is like nothing yet.
-//! Here alpha-beta alone leaves moves out, so the value is that of the full tree, whatever the
-//! weights; move ordering and the table only make it come sooner. One thread, no clock: a move
-//! depends on the game so far, the weights and the [`Breadth`].
+//! The margins of the main search are tuned for one evaluation. At three plies they prune most of
+//! the tree, and they do not fit an evaluation that is still evolving. Here only alpha-beta skips
+//! moves, so the value is that of the full tree for any weights; move ordering and the TT only
+//! save time. One thread, no clock: a move depends on the game so far, the weights and the
+//! [`FullWidthDepth`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,17 +15,17 @@ use arrayvec::ArrayVec;
 use shakmaty::Move;
 use thiserror::Error;
 
-use super::ordering::is_tactical;
+use super::move_picker::is_tactical;
 use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
-use super::table::{Bound, Entry, Table};
+use super::transposition::{Bound, Entry, TranspositionTable};
 use super::{EngineError, SearchResult};
 use crate::eval::{Evaluator, Weights};
 use crate::position::movegen::{self, MoveKind, PackedMove};
 use crate::position::{Game, Position, see_at_least, see_value};
 
-/// How far to look: all moves, then captures, written `3` or `3+3`.
+/// Depth of a full-width search: all moves, then captures, written `3` or `3+3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Breadth {
+pub struct FullWidthDepth {
     /// Plies with all moves.
     pub plies: u32,
     /// Plies with captures alone after them; `None` until there are no more.
@@ -37,13 +37,13 @@ const MOST_PLIES: u32 = 64;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("'{0}' is not a number of plies such as 3, or 3+3 with a limit to captures")]
-pub struct BreadthError(String);
+pub struct FullWidthDepthError(String);
 
-impl FromStr for Breadth {
-    type Err = BreadthError;
+impl FromStr for FullWidthDepth {
+    type Err = FullWidthDepthError;
 
-    fn from_str(text: &str) -> Result<Breadth, BreadthError> {
-        let wrong = || BreadthError(text.to_owned());
+    fn from_str(text: &str) -> Result<FullWidthDepth, FullWidthDepthError> {
+        let wrong = || FullWidthDepthError(text.to_owned());
         let (plies, captures) = match text.split_once('+') {
             Some((plies, captures)) => (plies, Some(captures.parse().map_err(|_| wrong())?)),
             None => (text, None),
@@ -52,11 +52,11 @@ impl FromStr for Breadth {
         if !(1..=MOST_PLIES).contains(&plies) {
             return Err(wrong());
         }
-        Ok(Breadth { plies, captures })
+        Ok(FullWidthDepth { plies, captures })
     }
 }
 
-impl fmt::Display for Breadth {
+impl fmt::Display for FullWidthDepth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.plies)?;
         self.captures.map_or(Ok(()), |plies| write!(f, "+{plies}"))
@@ -66,13 +66,13 @@ impl fmt::Display for Breadth {
 /// Small enough to be emptied before every game.
 const TABLE_MEBIBYTES: usize = 1;
 
-/// What one player keeps in mind during a game.
-pub struct PlainSearch {
-    breadth: Breadth,
+/// The search of one player, with its TT, killers and history.
+pub struct FullWidthSearch {
+    depth_limit: FullWidthDepth,
     evaluator: Evaluator,
-    table: Table,
+    table: TranspositionTable,
     killers: [[PackedMove; 2]; MOST_PLIES as usize],
-    /// How often a quiet move from square to square was too good, by how much depth was left.
+    /// Butterfly history: cut-offs by quiet moves, weighted by depth.
     history: Box<[[u32; 64]; 64]>,
     /// Keys of all positions before the current one, oldest first.
     keys: Vec<u64>,
@@ -80,16 +80,19 @@ pub struct PlainSearch {
     nodes: u64,
 }
 
-impl PlainSearch {
+impl FullWidthSearch {
     pub fn weights(&self) -> &Weights {
         self.evaluator.weights()
     }
 
-    pub fn new(weights: Arc<Weights>, breadth: Breadth) -> Result<PlainSearch, EngineError> {
-        Ok(PlainSearch {
-            breadth,
+    pub fn new(
+        weights: Arc<Weights>,
+        depth_limit: FullWidthDepth,
+    ) -> Result<FullWidthSearch, EngineError> {
+        Ok(FullWidthSearch {
+            depth_limit,
             evaluator: Evaluator::new(weights),
-            table: Table::new(TABLE_MEBIBYTES)?,
+            table: TranspositionTable::new(TABLE_MEBIBYTES)?,
             killers: [[PackedMove::NONE; 2]; MOST_PLIES as usize],
             history: Box::new([[0; 64]; 64]),
             keys: Vec::new(),
@@ -116,20 +119,20 @@ impl PlainSearch {
             row.iter_mut().for_each(|count| *count /= 8);
         }
         let mut score = DRAW;
-        for depth in 1..=self.breadth.plies {
-            score = self.all_moves(game.position(), depth, 0, -INFINITE, INFINITE);
+        for depth in 1..=self.depth_limit.plies {
+            score = self.full_width(game.position(), depth, 0, -INFINITE, INFINITE);
         }
         SearchResult {
             best_move: self.best,
             ponder: None,
             score,
-            depth: self.breadth.plies as i32,
+            depth: self.depth_limit.plies as i32,
             nodes: self.nodes,
         }
     }
 
     /// The value of a node with `depth` plies of all moves to go.
-    fn all_moves(
+    fn full_width(
         &mut self,
         position: &Position,
         depth: u32,
@@ -141,12 +144,12 @@ impl PlainSearch {
             return DRAW;
         }
         if depth == 0 {
-            let captures = self.breadth.captures.unwrap_or(MAX_PLY as u32);
-            return self.captures_only(position, captures, ply, alpha, beta);
+            let captures = self.depth_limit.captures.unwrap_or(MAX_PLY as u32);
+            return self.qsearch(position, captures, ply, alpha, beta);
         }
         self.nodes += 1;
         let entry = self.table.probe(position.key(), ply);
-        // Another depth would be another search: only the same counts as known.
+        // Only the same depth has the same value.
         if let Some(entry) = entry.filter(|entry| ply > 0 && entry.depth == depth as i32)
             && decides(&entry, alpha, beta)
         {
@@ -171,11 +174,11 @@ impl PlainSearch {
             score if score > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
-        self.remember(position, m, score, bound, depth, ply);
+        self.store(position, m, score, bound, depth, ply);
         score
     }
 
-    /// The best of all legal moves, or the first that is too good; none if there are none.
+    /// The best of all legal moves, or the first with a beta cut-off; none if there are none.
     fn best_move(
         &mut self,
         position: &Position,
@@ -185,7 +188,7 @@ impl PlainSearch {
         [mut alpha, beta]: [i32; 2],
     ) -> Option<(Move, i32)> {
         let mut moves = Moves::default();
-        self.put_in_order(position, first, ply, &mut moves);
+        self.order_moves(position, first, ply, &mut moves);
         let mut best: Option<(Move, i32)> = None;
         while let Some(m) = moves.pop() {
             let child = position.after(m);
@@ -196,14 +199,15 @@ impl PlainSearch {
             best = Some((m, score));
             alpha = alpha.max(score);
             if score >= beta {
-                self.learn(m, depth, ply);
+                self.update_history(m, depth, ply);
                 break;
             }
         }
         best
     }
 
-    /// The first child has the whole window; the others must first prove that they need it.
+    /// Principal variation search: the first child has the full window, the others a null window
+    /// first.
     fn child(
         &mut self,
         child: &Position,
@@ -213,16 +217,16 @@ impl PlainSearch {
         first: bool,
     ) -> i32 {
         if !first {
-            let score = -self.all_moves(child, depth - 1, ply + 1, -alpha - 1, -alpha);
+            let score = -self.full_width(child, depth - 1, ply + 1, -alpha - 1, -alpha);
             if score <= alpha || score >= beta {
                 return score;
             }
         }
-        -self.all_moves(child, depth - 1, ply + 1, -beta, -alpha)
+        -self.full_width(child, depth - 1, ply + 1, -beta, -alpha)
     }
 
-    /// The value of a node from which only captures and promotions are followed, or nothing.
-    fn captures_only(
+    /// Stand pat, or captures and promotions.
+    fn qsearch(
         &mut self,
         position: &Position,
         left: u32,
@@ -245,7 +249,7 @@ impl PlainSearch {
         });
         while let Some(m) = moves.pop() {
             let child = position.after(m);
-            let score = -self.captures_only(&child, left - 1, ply + 1, -beta, -alpha);
+            let score = -self.qsearch(&child, left - 1, ply + 1, -beta, -alpha);
             if score > best_score {
                 best_score = score;
                 alpha = alpha.max(score);
@@ -257,7 +261,7 @@ impl PlainSearch {
         best_score
     }
 
-    /// A position that was there before, on the board or on the way, is as good as drawn.
+    /// A repetition, in the game or in the search, counts as a draw at once.
     fn is_drawn(&self, position: &Position) -> bool {
         let key = position.key();
         let reversible = position.halfmoves() as usize;
@@ -267,7 +271,7 @@ impl PlainSearch {
 
     /// All legal moves, the table's first, then captures that do not lose material, killers,
     /// quiet moves by their history, losing captures.
-    fn put_in_order(&self, position: &Position, first: PackedMove, ply: usize, moves: &mut Moves) {
+    fn order_moves(&self, position: &Position, first: PackedMove, ply: usize, moves: &mut Moves) {
         const STEP: i32 = 1 << 24;
         let killers = &self.killers[ply];
         for m in movegen::legal_moves(position) {
@@ -291,8 +295,8 @@ impl PlainSearch {
         self.history[from][usize::from(m.to())].min(1 << 20)
     }
 
-    /// A move was too good to be allowed.
-    fn learn(&mut self, m: Move, depth: u32, ply: usize) {
+    /// Killers and history after a beta cut-off by a quiet move.
+    fn update_history(&mut self, m: Move, depth: u32, ply: usize) {
         if is_tactical(m) {
             return;
         }
@@ -305,7 +309,7 @@ impl PlainSearch {
         *count = count.saturating_add(depth * depth);
     }
 
-    fn remember(
+    fn store(
         &self,
         position: &Position,
         best: Move,
@@ -343,7 +347,7 @@ fn exchange_gain(m: Move) -> i32 {
     16 * (victim + promotion) - see_value(m.role()) / 10
 }
 
-/// Moves that leave best first, each found when it is asked for: most nodes ask for few.
+/// Picks the best remaining move when asked: most nodes ask for few.
 #[derive(Default)]
 struct Moves(ArrayVec<(i32, Move), 256>);
 
@@ -395,8 +399,8 @@ mod tests {
             "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
         ] {
             let position = Position::from_fen(fen).unwrap();
-            let breadth = "3+0".parse().unwrap();
-            let mut search = PlainSearch::new(weights.clone(), breadth).unwrap();
+            let depth_limit = "3+0".parse().unwrap();
+            let mut search = FullWidthSearch::new(weights.clone(), depth_limit).unwrap();
             let result = search.run(&Game::new(position.clone()));
             assert_eq!(result.score, minimax(&position, 3, 0, &weights), "{fen}");
         }
@@ -405,10 +409,10 @@ mod tests {
     #[test]
     fn breadths_are_read_as_they_are_written() {
         for text in ["3", "3+3", "6+0"] {
-            assert_eq!(text.parse::<Breadth>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<FullWidthDepth>().unwrap().to_string(), text);
         }
         for wrong in ["", "0", "3+", "+3", "x", "65"] {
-            assert!(wrong.parse::<Breadth>().is_err(), "{wrong}");
+            assert!(wrong.parse::<FullWidthDepth>().is_err(), "{wrong}");
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Iterative deepening: one more ply each time, around the score found before.
+//! Iterative deepening with aspiration windows.
 
 use std::time::Duration;
 
 use shakmaty::Move;
 
-use super::clock::Confidence;
 use super::negamax::Root;
 use super::score::{INFINITE, MATE, MAX_PLY, is_mate};
+use super::time_management::IterationStats;
 use super::{Bound, RootMove, Search, SearchInfo, SearchRequest, SearchResult};
 use crate::position::movegen;
 
-/// Lines of unfinished iterations and the move being looked at are only worth a person's
-/// attention when things take long.
+/// Bounds and the current root move are only reported after this time: before it they would flood
+/// the GUI.
 const SLOW: Duration = Duration::from_secs(3);
 
 pub(super) fn root_moves(request: &SearchRequest) -> Vec<RootMove> {
@@ -24,13 +24,13 @@ pub(super) fn root_moves(request: &SearchRequest) -> Vec<RootMove> {
             previous: -INFINITE,
             seldepth: 0,
             nodes: 0,
-            line: vec![m],
+            pv: vec![m],
         })
         .collect()
 }
 
 impl RootMove {
-    /// The newest score there is: this iteration's, or the one before when it was broken off.
+    /// The score of this iteration, or of the one before if this was aborted.
     fn known_score(&self) -> i32 {
         if self.score == -INFINITE {
             self.previous
@@ -41,16 +41,16 @@ impl RootMove {
 }
 
 impl Search<'_> {
-    /// Searches until a limit is reached or someone says stop.
+    /// Searches until a limit is reached or the control says stop.
     pub fn run(&mut self) -> SearchResult {
         if !self.root_moves.is_empty() {
-            self.deepen();
+            self.iterative_deepening();
         }
         self.control.publish(self.id, self.nodes);
         self.result()
     }
 
-    fn deepen(&mut self) {
+    fn iterative_deepening(&mut self) {
         let lines = self.settings.multi_pv.clamp(1, self.root_moves.len());
         let mut stable_iterations = 0;
         let mut previous: Option<(Move, i32)> = None;
@@ -64,7 +64,7 @@ impl Search<'_> {
             for pv_index in 0..lines {
                 self.pv_index = pv_index;
                 self.seldepth = 0;
-                self.aspirate();
+                self.aspiration_search();
                 if self.aborted {
                     break;
                 }
@@ -72,7 +72,7 @@ impl Search<'_> {
                 self.root_moves[..=pv_index].sort_by_key(|root| -root.score);
             }
             if self.aborted {
-                self.report_change_of_mind(previous);
+                self.report_new_best_move(previous);
                 break;
             }
             self.completed_depth = depth;
@@ -87,13 +87,13 @@ impl Search<'_> {
                 Some((m, _)) if m == best.m => stable_iterations + 1,
                 _ => 0,
             };
-            let confidence = Confidence {
+            let stats = IterationStats {
                 stable_iterations,
                 score_drop: previous.map_or(0, |(_, score)| score - best.score),
                 best_move_share: best.nodes as f64 / self.nodes.max(1) as f64,
             };
             previous = Some((best.m, best.score));
-            if self.is_done(&confidence) {
+            if self.is_done(&stats) {
                 break;
             }
         }
@@ -108,24 +108,24 @@ impl Search<'_> {
     }
 
     /// Whether the iteration just finished was the last one.
-    fn is_done(&self, confidence: &Confidence) -> bool {
+    fn is_done(&self, stats: &IterationStats) -> bool {
         let best = &self.root_moves[0];
         let mate_found = self.request.limits.mate.is_some_and(|moves| {
             is_mate(best.score) && MATE - best.score.abs() <= 2 * moves as i32
         });
-        let no_choice = self.root_moves.len() == 1 && self.clock.is_timed();
-        let is_over = self.clock.past_soft_limit(confidence) || no_choice;
+        let no_choice = self.root_moves.len() == 1 && self.time.is_timed();
+        let is_over = self.time.past_soft_limit(stats) || no_choice;
         if is_over && self.control.is_pondering() {
             self.control.set_overdue();
         }
-        // Asked last: the hit may have come meanwhile.
+        // Checked last: the ponder hit may have come in the meantime.
         let waits = self.control.is_pondering() || self.request.limits.infinite;
         mate_found || is_over && !waits
     }
 
     /// Searches the root with a window around the score of the iteration before, wider each
     /// time the score falls outside.
-    fn aspirate(&mut self) {
+    fn aspiration_search(&mut self) {
         let expected = self.root_moves[self.pv_index].previous;
         let mut width = self.params.aspiration_width;
         let (mut alpha, mut beta) = if self.root_depth >= 4 && !is_mate(expected) {
@@ -165,14 +165,14 @@ impl Search<'_> {
     }
 
     fn report_if_slow(&self, bound: Bound) {
-        if self.id == 0 && self.clock.elapsed() >= SLOW {
+        if self.id == 0 && self.time.elapsed() >= SLOW {
             self.report(self.pv_index, bound);
         }
     }
 
-    /// A broken-off iteration may already have found a better move; the last line a GUI sees
-    /// must begin with the move played.
-    fn report_change_of_mind(&self, previous: Option<(Move, i32)>) {
+    /// An aborted iteration may already have found a better move: the last PV a GUI sees must
+    /// begin with the move played.
+    fn report_new_best_move(&self, previous: Option<(Move, i32)>) {
         let best = &self.root_moves[0];
         if self.id == 0 && previous.is_some_and(|(m, _)| m != best.m) {
             self.report(0, Bound::Exact);
@@ -193,9 +193,9 @@ impl Search<'_> {
             score: root.known_score(),
             bound,
             nodes: self.control.nodes(),
-            hashfull: self.table.hashfull(),
-            elapsed: self.clock.elapsed(),
-            line: root.line.clone(),
+            hashfull: self.tt.hashfull(),
+            elapsed: self.time.elapsed(),
+            pv: root.pv.clone(),
         }
     }
 
@@ -204,23 +204,23 @@ impl Search<'_> {
     }
 
     pub(super) fn announce_root_move(&self, m: Move, number: usize) {
-        if self.id == 0 && self.clock.elapsed() >= SLOW {
+        if self.id == 0 && self.time.elapsed() >= SLOW {
             self.observer
                 .current_move(self.root_depth, m, number + self.pv_index);
         }
     }
 
-    pub(super) fn is_settled_at_root(&self, m: Move) -> bool {
+    pub(super) fn is_excluded_at_root(&self, m: Move) -> bool {
         !self.root_moves[self.pv_index..]
             .iter()
             .any(|root| root.m == m)
     }
 
-    /// Keeps what a root move was worth. A move that did not beat the best one has no known
-    /// score; the sort then leaves it in its place behind.
+    /// Keeps the result of a root move. A move that did not raise alpha has no known score; the
+    /// stable sort then leaves it behind the others.
     pub(super) fn record_root_move(&mut self, m: Move, is_best: bool, score: i32, nodes: u64) {
         let seldepth = self.seldepth;
-        let line = self.ply(1).line.clone();
+        let pv = self.ply(1).pv.clone();
         let pv_index = self.pv_index;
         let Some(root) = self.root_moves[pv_index..]
             .iter_mut()
@@ -232,9 +232,9 @@ impl Search<'_> {
         if is_best {
             root.score = score;
             root.seldepth = seldepth;
-            root.line.clear();
-            root.line.push(m);
-            root.line.extend(line);
+            root.pv.clear();
+            root.pv.push(m);
+            root.pv.extend(pv);
         } else {
             root.score = -INFINITE;
         }
@@ -246,7 +246,7 @@ impl Search<'_> {
         };
         SearchResult {
             best_move: Some(root.m),
-            ponder: root.line.get(1).copied(),
+            ponder: root.pv.get(1).copied(),
             score: root.known_score(),
             depth: self.completed_depth,
             nodes: self.nodes,

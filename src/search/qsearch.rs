@@ -1,28 +1,28 @@
-//! Quiescence: captures until nothing hangs, so that the evaluation is asked about quiet
-//! positions only. The first move may be a quiet check; in check every evasion is looked at.
+//! Quiescence search (qsearch): captures until the position is quiet, so that only quiet positions
+//! are evaluated. The first ply includes quiet checks; in check all evasions are searched.
 
 use super::Search;
 use super::history::Context;
-use super::negamax::{NodeType, refined};
-use super::ordering::{Picker, Refutations, is_tactical};
+use super::move_picker::{MovePicker, Refutations, is_tactical};
+use super::negamax::{NodeType, adjusted_by_tt};
 use super::score::{DRAW, INFINITE, MATE_IN_MAX, mated_in};
-use super::table::{Bound, Entry};
+use super::transposition::{Bound, Entry};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
 
 impl Search<'_> {
-    /// What a position is worth once it is quiet, seen from the last ply of the main search.
-    pub(super) fn quiescence<N: NodeType>(
+    /// The quiescence search at the horizon of the main search.
+    pub(super) fn qsearch<N: NodeType>(
         &mut self,
         position: &Position,
         ply: usize,
         alpha: i32,
         beta: i32,
     ) -> i32 {
-        self.calm_down::<N>(position, ply, alpha, beta, true)
+        self.qsearch_node::<N>(position, ply, alpha, beta, true)
     }
 
-    fn calm_down<N: NodeType>(
+    fn qsearch_node<N: NodeType>(
         &mut self,
         position: &Position,
         ply: usize,
@@ -30,22 +30,22 @@ impl Search<'_> {
         beta: i32,
         is_first: bool,
     ) -> i32 {
-        // 1. Stop, draws.
+        // 1. Stop when told to; draws by rule.
         if self.enter_node(ply) {
             return DRAW;
         }
-        if let Some(score) = self.settled(position, ply, &mut alpha, beta) {
+        if let Some(score) = self.draw_by_rule(position, ply, &mut alpha, beta) {
             return score;
         }
-        // 2. Known already?
-        let entry = self.table.probe(position.key(), ply);
+        // 2. TT cut-off.
+        let entry = self.tt.probe(position.key(), ply);
         if !N::PV
             && let Some(entry) = entry
             && entry.bound.decides(entry.score, beta)
         {
             return entry.score;
         }
-        // 3. Standing pat: nobody has to capture.
+        // 3. Stand pat: nobody has to capture.
         let in_check = position.in_check();
         let mut context = self.context(position, ply);
         if in_check {
@@ -58,11 +58,11 @@ impl Search<'_> {
         alpha = alpha.max(stand_pat);
 
         // 4. Captures that do not lose material, or all evasions.
-        let table_move = entry.and_then(|entry| entry.best.unpack(position));
+        let tt_move = entry.and_then(|entry| entry.best.unpack(position));
         let mut picker = if in_check {
-            Picker::new(table_move, Refutations::default())
+            MovePicker::new(tt_move, Refutations::default())
         } else {
-            Picker::tactical(position, table_move, 0)
+            MovePicker::tactical(position, tt_move, 0)
         };
         if is_first && !in_check {
             picker.add_checks();
@@ -72,19 +72,19 @@ impl Search<'_> {
         while let Some(m) = picker.next(position, &self.data.history, &context) {
             if best_score > -MATE_IN_MAX {
                 if in_check && !is_tactical(m) {
-                    // One quiet way out of check is enough once it does not lose.
+                    // One quiet evasion is enough once it is not mate.
                     picker.skip_quiets();
                 } else if !in_check && m.is_capture() && m.promotion().is_none() {
-                    // Even winning the piece outright may leave the score below alpha.
-                    let gain = self.data.yardstick.capture(m) + self.params.quiescence_margin;
+                    // Futility: even winning the piece leaves the score below alpha.
+                    let gain = self.data.piece_values.capture(m) + self.params.quiescence_margin;
                     if stand_pat + gain <= alpha {
                         best_score = best_score.max(stand_pat + gain);
                         continue;
                     }
                 }
             }
-            let child = self.make(position, ply, m, &context);
-            let score = -self.calm_down::<N>(&child, ply + 1, -beta, -alpha, false);
+            let child = self.make_move(position, ply, m, &context);
+            let score = -self.qsearch_node::<N>(&child, ply + 1, -beta, -alpha, false);
             self.keys.pop();
             if self.aborted {
                 return DRAW;
@@ -94,7 +94,7 @@ impl Search<'_> {
                 if score > alpha {
                     best_move = Some(m);
                     if N::PV {
-                        self.lengthen_line(ply, m);
+                        self.update_pv(ply, m);
                     }
                     if score >= beta {
                         break;
@@ -120,12 +120,11 @@ impl Search<'_> {
             bound,
             pv: N::PV || entry.is_some_and(|entry| entry.pv),
         };
-        self.table.store(position.key(), entry, ply);
+        self.tt.store(position.key(), entry, ply);
         best_score
     }
 
-    /// What the side to move has without capturing: the evaluation as it is and at its best
-    /// estimate. In check nobody can stand still.
+    /// The raw evaluation, and the score of not capturing. There is no standing pat in check.
     fn stand_pat(
         &mut self,
         position: &Position,
@@ -137,6 +136,6 @@ impl Search<'_> {
             return (None, -INFINITE);
         };
         let corrected = self.corrected(position, raw, context);
-        (Some(raw), refined(corrected, entry))
+        (Some(raw), adjusted_by_tt(corrected, entry))
     }
 }

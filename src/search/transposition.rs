@@ -1,4 +1,4 @@
-//! The transposition table: one array shared by all threads without a lock.
+//! The transposition table (TT): one array shared by all threads without a lock.
 //!
 //! An entry is two words, the data and the key XORed with the data. A reader that meets a
 //! half-written entry computes a wrong key and takes it for another position's. Entries stand
@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use bytemuck::Zeroable;
 use thiserror::Error;
 
-use super::pages::Pages;
-
+use super::huge_pages::HugePages;
 use super::score::{from_table, to_table};
 use crate::position::movegen::PackedMove;
 
@@ -32,7 +31,7 @@ impl Bound {
         }
     }
 
-    /// Whether a score with this bound settles a search with the window edge `beta`.
+    /// Whether a score with this bound gives a cut-off at `beta`.
     #[inline]
     pub fn decides(self, score: i32, beta: i32) -> bool {
         match self {
@@ -44,7 +43,7 @@ impl Bound {
     }
 }
 
-/// What the table knows of a position.
+/// A TT entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub best: PackedMove,
@@ -58,7 +57,7 @@ pub struct Entry {
 }
 
 const NO_EVAL: i16 = i16::MIN;
-/// Depths below zero exist in quiescence; they are stored shifted.
+/// Depths are stored shifted, so that qsearch may go below zero.
 const DEPTH_OFFSET: i32 = 8;
 const AGES: u8 = 32;
 
@@ -114,20 +113,20 @@ pub struct OutOfMemory {
     pub mebibytes: usize,
 }
 
-pub struct Table {
-    clusters: Pages<Cluster>,
+pub struct TranspositionTable {
+    clusters: HugePages<Cluster>,
     age: AtomicU8,
 }
 
-impl Table {
-    pub fn new(mebibytes: usize) -> Result<Table, OutOfMemory> {
+impl TranspositionTable {
+    pub fn new(mebibytes: usize) -> Result<TranspositionTable, OutOfMemory> {
         let failed = OutOfMemory { mebibytes };
         if available_mebibytes().is_some_and(|available| mebibytes > available) {
             return Err(failed);
         }
         let count = (mebibytes << 20) / size_of::<Cluster>();
-        let clusters = Pages::new(count.max(1)).map_err(|_| failed)?;
-        Ok(Table {
+        let clusters = HugePages::new(count.max(1)).map_err(|_| failed)?;
+        Ok(TranspositionTable {
             clusters,
             age: AtomicU8::new(0),
         })
@@ -269,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_found_again() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         assert_eq!(table.probe(77, 0), None);
         table.store(77, entry(-250, 12), 3);
         assert_eq!(table.probe(77, 3), Some(entry(-250, 12)));
@@ -280,7 +279,7 @@ mod tests {
 
     #[test]
     fn deep_entries_of_the_same_search_outlive_shallow_ones() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         // Keys this close together share a cluster.
         table.store(1, entry(1, 30), 0);
         for key in 2..40 {
@@ -291,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_store_without_a_move_keeps_the_known_one() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         table.store(5, entry(1, 3), 0);
         let without = Entry {
             best: PackedMove::NONE,
@@ -304,6 +303,8 @@ mod tests {
     #[test]
     fn a_table_beyond_all_memory_is_refused() {
         let asked = 1 << 40;
-        assert!(matches!(Table::new(asked), Err(OutOfMemory { mebibytes }) if mebibytes == asked));
+        assert!(
+            matches!(TranspositionTable::new(asked), Err(OutOfMemory { mebibytes }) if mebibytes == asked)
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Which move to try next. Moves are made stage by stage, so that a cut-off by the table move
-//! or a good capture never pays for generating and sorting the rest.
+//! Staged move ordering: a cut-off by the TT move or a good capture never pays for generating and
+//! sorting the rest.
 
 use arrayvec::ArrayVec;
 use shakmaty::{Color, Move, Role};
@@ -9,8 +9,8 @@ use crate::position::movegen::{self, MoveKind, PackedMove};
 use crate::position::{Position, see_at_least, see_value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    TableMove,
+pub enum PickStage {
+    TtMove,
     GenerateCaptures,
     GoodCaptures,
     Refutations,
@@ -28,12 +28,12 @@ struct Scored {
     score: i32,
 }
 
-/// Quiet moves that refuted siblings: two killers and the counter of the move before.
+/// Quiet moves that refuted siblings: two killers and the counter move.
 pub type Refutations = [PackedMove; 3];
 
-pub struct Picker {
-    stage: Stage,
-    table_move: Option<Move>,
+pub struct MovePicker {
+    stage: PickStage,
+    tt_move: Option<Move>,
     refutations: Refutations,
     next_refutation: usize,
     moves: ArrayVec<Scored, 256>,
@@ -44,42 +44,41 @@ pub struct Picker {
     /// Quiet checks after the good captures.
     with_checks: bool,
     skip_quiets: bool,
-    /// A capture is good when its exchange wins at least this.
+    /// A capture is good if its static exchange evaluation (SEE) is at least this.
     threshold: i32,
 }
 
-impl Picker {
+impl MovePicker {
     /// All legal moves, best guesses first.
     #[inline]
-    pub fn new(table_move: Option<Move>, refutations: Refutations) -> Picker {
-        Picker {
+    pub fn new(tt_move: Option<Move>, refutations: Refutations) -> MovePicker {
+        MovePicker {
             refutations,
-            ..Picker::empty(table_move)
+            ..MovePicker::empty(tt_move)
         }
     }
 
-    /// Captures and queen promotions whose exchange wins at least `threshold`.
+    /// Captures and queen promotions with a SEE of at least `threshold`.
     #[inline]
-    pub fn tactical(position: &Position, table_move: Option<Move>, threshold: i32) -> Picker {
-        let table_move =
-            table_move.filter(|m| is_tactical(*m) && see_at_least(position, *m, threshold));
-        Picker {
+    pub fn tactical(position: &Position, tt_move: Option<Move>, threshold: i32) -> MovePicker {
+        let tt_move = tt_move.filter(|m| is_tactical(*m) && see_at_least(position, *m, threshold));
+        MovePicker {
             tactical_only: true,
             threshold,
-            ..Picker::empty(table_move)
+            ..MovePicker::empty(tt_move)
         }
     }
 
-    /// After them, quiet checks that lose nothing and have not failed too often.
+    /// After the captures, quiet checks with a SEE of at least zero and no bad history.
     pub fn add_checks(&mut self) {
         self.with_checks = true;
     }
 
     #[inline]
-    fn empty(table_move: Option<Move>) -> Picker {
-        Picker {
-            stage: Stage::TableMove,
-            table_move,
+    fn empty(tt_move: Option<Move>) -> MovePicker {
+        MovePicker {
+            stage: PickStage::TtMove,
+            tt_move,
             refutations: Refutations::default(),
             next_refutation: 0,
             moves: ArrayVec::new(),
@@ -93,11 +92,11 @@ impl Picker {
         }
     }
 
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> PickStage {
         self.stage
     }
 
-    /// From now on only captures are of interest.
+    /// Leaves out all further quiet moves.
     pub fn skip_quiets(&mut self) {
         self.skip_quiets = true;
     }
@@ -110,61 +109,61 @@ impl Picker {
     ) -> Option<Move> {
         loop {
             match self.stage {
-                Stage::TableMove => {
-                    self.stage = Stage::GenerateCaptures;
-                    if self.table_move.is_some() {
-                        return self.table_move;
+                PickStage::TtMove => {
+                    self.stage = PickStage::GenerateCaptures;
+                    if self.tt_move.is_some() {
+                        return self.tt_move;
                     }
                 }
-                Stage::GenerateCaptures => {
+                PickStage::GenerateCaptures => {
                     self.generate_captures(position, history);
-                    self.stage = Stage::GoodCaptures;
+                    self.stage = PickStage::GoodCaptures;
                 }
-                Stage::GoodCaptures => match self.next_good_capture(position) {
+                PickStage::GoodCaptures => match self.next_good_capture(position) {
                     Some(m) => return Some(m),
-                    None if self.with_checks => self.stage = Stage::GenerateChecks,
-                    None if self.tactical_only => self.stage = Stage::Done,
-                    None => self.stage = Stage::Refutations,
+                    None if self.with_checks => self.stage = PickStage::GenerateChecks,
+                    None if self.tactical_only => self.stage = PickStage::Done,
+                    None => self.stage = PickStage::Refutations,
                 },
-                Stage::Refutations => match self.next_refutation(position) {
+                PickStage::Refutations => match self.next_refutation(position) {
                     Some(m) => return Some(m),
-                    None => self.stage = Stage::GenerateQuiets,
+                    None => self.stage = PickStage::GenerateQuiets,
                 },
-                Stage::GenerateQuiets => {
+                PickStage::GenerateQuiets => {
                     if !self.skip_quiets {
                         self.generate_quiets(position, history, context);
                     }
-                    self.stage = Stage::Quiets;
+                    self.stage = PickStage::Quiets;
                 }
-                Stage::Quiets => match self.next_quiet() {
+                PickStage::Quiets => match self.next_quiet() {
                     Some(m) => return Some(m),
-                    None => self.stage = Stage::BadCaptures,
+                    None => self.stage = PickStage::BadCaptures,
                 },
-                Stage::BadCaptures => match self.bad_captures.get(self.next_bad) {
+                PickStage::BadCaptures => match self.bad_captures.get(self.next_bad) {
                     Some(m) => {
                         self.next_bad += 1;
                         return Some(*m);
                     }
-                    None => self.stage = Stage::Done,
+                    None => self.stage = PickStage::Done,
                 },
-                Stage::GenerateChecks => {
+                PickStage::GenerateChecks => {
                     self.generate_checks(position, history, context);
-                    self.stage = Stage::Checks;
+                    self.stage = PickStage::Checks;
                 }
-                Stage::Checks => match self.pop_best() {
+                PickStage::Checks => match self.pop_best() {
                     Some(m) if see_at_least(position, m, 0) => return Some(m),
                     Some(_) => {}
-                    None => self.stage = Stage::Done,
+                    None => self.stage = PickStage::Done,
                 },
-                Stage::Done => return None,
+                PickStage::Done => return None,
             }
         }
     }
 
     fn generate_captures(&mut self, position: &Position, history: &History) {
-        let (us, table_move, moves) = (position.turn(), self.table_move, &mut self.moves);
+        let (us, tt_move, moves) = (position.turn(), self.tt_move, &mut self.moves);
         movegen::generate(position, MoveKind::Tactical, |m| {
-            if Some(m) != table_move {
+            if Some(m) != tt_move {
                 let score = capture_score(us, m, history);
                 moves.push(Scored { m, score });
             }
@@ -174,10 +173,10 @@ impl Picker {
     fn generate_quiets(&mut self, position: &Position, history: &History, context: &Context) {
         self.moves.clear();
         self.next = 0;
-        let (us, table_move) = (position.turn(), self.table_move);
+        let (us, tt_move) = (position.turn(), self.tt_move);
         let (refutations, moves) = (&self.refutations, &mut self.moves);
         movegen::generate(position, MoveKind::Quiet, |m| {
-            if Some(m) != table_move && !refutations.contains(&PackedMove::new(m)) {
+            if Some(m) != tt_move && !refutations.contains(&PackedMove::new(m)) {
                 let score = history.quiet(us, m, context);
                 moves.push(Scored { m, score });
             }
@@ -201,7 +200,7 @@ impl Picker {
             if see_at_least(position, m, self.threshold) {
                 return Some(m);
             }
-            // Losing captures beyond any sensible number are not worth keeping apart.
+            // The list of bad captures is full.
             if !self.tactical_only && self.bad_captures.try_push(m).is_err() {
                 return Some(m);
             }
@@ -209,7 +208,7 @@ impl Picker {
         None
     }
 
-    /// Unpacked only when its turn comes: most nodes are done before.
+    /// Unpacked only when its turn comes: most nodes have a cut-off before.
     fn next_refutation(&mut self, position: &Position) -> Option<Move> {
         while !self.skip_quiets && self.next_refutation < self.refutations.len() {
             let number = self.next_refutation;
@@ -218,7 +217,7 @@ impl Picker {
             let fresh = packed.is_some() && !self.refutations[..number].contains(&packed);
             if let Some(m) = packed.unpack(position).filter(|_| fresh)
                 && !is_tactical(m)
-                && Some(m) != self.table_move
+                && Some(m) != self.tt_move
             {
                 return Some(m);
             }
@@ -234,7 +233,7 @@ impl Picker {
         }
     }
 
-    /// One step of a selection sort: most nodes end long before the list is sorted.
+    /// One step of a selection sort: most nodes have a cut-off long before the list is sorted.
     fn pop_best(&mut self) -> Option<Move> {
         let rest = self.moves.get_mut(self.next..)?;
         let mut best = 0;

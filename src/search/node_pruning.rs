@@ -1,69 +1,67 @@
-//! Deciding a node without searching its moves: razoring, reverse futility, null move, probcut.
-//! When each applies is in [`pruning`].
+//! Pruning of whole nodes: razoring, reverse futility pruning (RFP), null move pruning (NMP),
+//! ProbCut. Conditions and margins are in [`pruning`].
 
-use super::history::Played;
+use super::history::PieceTo;
+use super::move_picker::MovePicker;
 use super::negamax::{Node, NonPv};
-use super::ordering::Picker;
 use super::score::{DRAW, is_mate};
-use super::table::Bound;
+use super::transposition::Bound;
 use super::{Search, pruning};
 use crate::position::Position;
 
 impl Search<'_> {
-    /// Rules that decide a node without looking at its moves.
+    /// A score that makes searching the moves of the node unnecessary.
     pub(super) fn prune_node(&mut self, position: &Position, node: &Node) -> Option<i32> {
         let &Node {
             depth,
             alpha,
             beta,
-            estimate,
+            eval,
             improving,
             ..
         } = node;
-        if pruning::razoring(&self.params, depth, estimate, alpha) {
-            let score = self.quiescence::<NonPv>(position, node.ply, alpha, alpha + 1);
+        if pruning::razoring(&self.params, depth, eval, alpha) {
+            let score = self.qsearch::<NonPv>(position, node.ply, alpha, alpha + 1);
             if score <= alpha {
                 return Some(score);
             }
         }
-        if !node.table_pv
-            && pruning::reverse_futility(&self.params, depth, improving, estimate, beta)
-        {
-            return Some((estimate + beta) / 2);
+        if !node.tt_pv && pruning::reverse_futility(&self.params, depth, improving, eval, beta) {
+            return Some((eval + beta) / 2);
         }
-        self.try_null_move(position, node)
+        self.null_move_pruning(position, node)
             .or_else(|| self.probcut(position, node))
     }
 
-    /// If passing still beats beta, a real move will. Zugzwang is guarded against by asking for
-    /// pieces and, at high depth, by a second search without null moves.
-    fn try_null_move(&mut self, position: &Position, node: &Node) -> Option<i32> {
+    /// Null move pruning: if passing still beats beta, a real move will. Guards against zugzwang:
+    /// the side must have pieces, and at high depth a search without null moves verifies.
+    fn null_move_pruning(&mut self, position: &Position, node: &Node) -> Option<i32> {
         let &Node {
             ply,
             depth,
             beta,
-            estimate,
+            eval,
             static_eval,
             ..
         } = node;
-        if node.context.answered[0] == Played::NOTHING
+        if node.context.continuation[0] == PieceTo::NONE
             || ply < self.null_move_from
             || !position.has_non_pawn_material(position.turn())
-            || !pruning::null_move(depth, estimate, static_eval, beta)
+            || !pruning::null_move(depth, eval, static_eval, beta)
         {
             return None;
         }
-        let reduced = depth - pruning::null_move_reduction(&self.params, depth, estimate, beta);
+        let reduced = depth - pruning::null_move_reduction(&self.params, depth, eval, beta);
         let child = position.after_null_move();
-        self.table.prefetch(child.key());
-        self.descend(position, ply, Played::NOTHING, None, 0);
+        self.tt.prefetch(child.key());
+        self.push_ply(position, ply, PieceTo::NONE, None, 0);
         let score =
             -self.negamax::<NonPv>(&child, ply + 1, -beta, -beta + 1, reduced, !node.cut_node);
         self.keys.pop();
         if self.aborted || score < beta {
             return None;
         }
-        // A mate by passing proves nothing but that beta holds.
+        // A mate after passing only proves that beta holds.
         let score = if is_mate(score) { beta } else { score };
         if depth < self.params.null_move_verify_depth || self.null_move_from > 0 {
             return Some(score);
@@ -74,7 +72,8 @@ impl Search<'_> {
         (verified >= beta).then_some(score)
     }
 
-    /// A good capture that beats beta by a margin at reduced depth would beat it at full depth.
+    /// ProbCut: a good capture that beats beta by a margin at reduced depth would beat it at full
+    /// depth.
     fn probcut(&mut self, position: &Position, node: &Node) -> Option<i32> {
         let &Node {
             ply,
@@ -85,15 +84,15 @@ impl Search<'_> {
         } = node;
         let raised = beta + self.params.probcut_margin;
         let refuted = node
-            .entry
+            .tt_entry
             .is_some_and(|entry| entry.depth >= depth - 3 && entry.score < raised);
         if depth < self.params.probcut_depth || is_mate(beta) || refuted {
             return None;
         }
-        let mut picker = Picker::tactical(position, node.table_move, raised - static_eval);
+        let mut picker = MovePicker::tactical(position, node.tt_move, raised - static_eval);
         while let Some(m) = picker.next(position, &self.data.history, &node.context) {
-            let child = self.make(position, ply, m, &node.context);
-            let mut score = -self.quiescence::<NonPv>(&child, ply + 1, -raised, -raised + 1);
+            let child = self.make_move(position, ply, m, &node.context);
+            let mut score = -self.qsearch::<NonPv>(&child, ply + 1, -raised, -raised + 1);
             if score >= raised && depth > 4 {
                 let reduced = depth - 4;
                 score = -self.negamax::<NonPv>(

@@ -1,8 +1,8 @@
-//! How long to think.
+//! Time management: how long to search.
 //!
-//! Two limits: the soft one is asked between iterations and moves with the search's own doubts
-//! (an unstable best move, a falling score, effort spread over many moves); the hard one is
-//! asked all the time and never moves. Both leave the overhead that GUI and wire need.
+//! The soft limit is checked between iterations; an unstable best move, a falling score and nodes
+//! spread over many moves extend it. The hard limit is checked all the time and never changes.
+//! Both leave the overhead of GUI and connection.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +12,18 @@ use super::limits::Limits;
 use super::params::SearchParams;
 
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub struct TimeManager {
     started: Instant,
     soft: Option<Duration>,
     hard: Option<Duration>,
 }
 
-/// What the search thinks of its best move after an iteration.
+/// How settled the best move is after an iteration.
 #[derive(Clone, Copy, Debug)]
-pub struct Confidence {
+pub struct IterationStats {
     /// Iterations in a row with the same best move.
     pub stable_iterations: u32,
-    /// How far the score fell since the iteration before, in centipawns.
+    /// How far the score fell since the iteration before.
     pub score_drop: i32,
     /// Share of all nodes spent on the best move, from 0 to 1.
     pub best_move_share: f64,
@@ -31,7 +31,7 @@ pub struct Confidence {
 
 const SMALLEST: Duration = Duration::from_millis(1);
 
-impl Clock {
+impl TimeManager {
     /// For a move of `mover`; `move_number` is the game's, from one.
     pub fn new(
         limits: &Limits,
@@ -40,17 +40,17 @@ impl Clock {
         overhead: Duration,
         started: Instant,
         params: &SearchParams,
-    ) -> Clock {
+    ) -> TimeManager {
         if let Some(move_time) = limits.move_time {
             let budget = move_time.saturating_sub(overhead).max(SMALLEST);
-            return Clock {
+            return TimeManager {
                 started,
                 soft: None,
                 hard: Some(budget),
             };
         }
         let Some(remaining) = limits.remaining(mover) else {
-            return Clock {
+            return TimeManager {
                 started,
                 soft: None,
                 hard: None,
@@ -62,7 +62,7 @@ impl Clock {
             moves_to_go: limits.moves_to_go,
         };
         let (soft, hard) = plan(&control, move_number, overhead, params);
-        Clock {
+        TimeManager {
             started,
             soft: Some(soft),
             hard: Some(hard),
@@ -82,9 +82,9 @@ impl Clock {
     }
 
     /// Whether another iteration is not worth starting.
-    pub fn past_soft_limit(&self, confidence: &Confidence) -> bool {
+    pub fn past_soft_limit(&self, stats: &IterationStats) -> bool {
         self.soft
-            .is_some_and(|soft| self.elapsed() >= soft.mul_f64(doubt(confidence)))
+            .is_some_and(|soft| self.elapsed() >= soft.mul_f64(time_factor(stats)))
     }
 }
 
@@ -118,14 +118,14 @@ fn plan(
             (share.mul_f64(0.8), share * 4)
         }
         _ => {
-            // What is never planned with, for machines stall. Once it is touched, part of each
-            // increment goes to fill it up again.
+            // A reserve against stalls of the machine. Once it is touched, part of each increment
+            // refills it.
             let reserve = Duration::from_millis(params.time_reserve as u64);
             let free = usable - reserve.min(usable * 5 / 6);
             let filled = (usable.as_secs_f64() / reserve.as_secs_f64()).min(1.0);
             let soft = per_mille(free, share(move_number, params)) + increment.mul_f64(filled);
             let hard = if filled < 1.0 {
-                // No doubt is worth a lost game: whatever happens, the clock gains.
+                // Never risk the game: the clock gains time whatever happens.
                 soft.max(increment)
             } else {
                 soft * 4
@@ -141,19 +141,19 @@ fn plan(
     (soft.min(hard), hard)
 }
 
-/// Of the free clock, in per mille. A share that stayed the same would spend most of the clock on
-/// the opening.
+/// Share of the free clock, in per mille. It grows with the move number: a constant share would
+/// spend most of the clock on the opening.
 fn share(move_number: u32, params: &SearchParams) -> i32 {
     let growth = params.time_share_growth * move_number.min(1_000) as i32 / 10;
     (params.time_share + growth).min(params.time_share_limit)
 }
 
 /// Factor on the soft limit: below one when the choice is clear, above when it is not.
-fn doubt(confidence: &Confidence) -> f64 {
+fn time_factor(stats: &IterationStats) -> f64 {
     const BY_STABILITY: [f64; 5] = [1.9, 1.25, 0.95, 0.8, 0.7];
-    let stability = BY_STABILITY[(confidence.stable_iterations as usize).min(4)];
-    let trend = (1.0 + f64::from(confidence.score_drop) / 90.0).clamp(0.8, 1.6);
-    let effort = (1.65 - confidence.best_move_share).clamp(0.6, 1.5);
+    let stability = BY_STABILITY[(stats.stable_iterations as usize).min(4)];
+    let trend = (1.0 + f64::from(stats.score_drop) / 90.0).clamp(0.8, 1.6);
+    let effort = (1.65 - stats.best_move_share).clamp(0.6, 1.5);
     stability * trend * effort
 }
 
@@ -243,25 +243,25 @@ mod tests {
     }
 
     #[test]
-    fn doubt_prolongs_and_certainty_shortens() {
-        let certain = Confidence {
+    fn an_unsettled_best_move_gets_more_time() {
+        let certain = IterationStats {
             stable_iterations: 9,
             score_drop: -5,
             best_move_share: 0.95,
         };
-        let torn = Confidence {
+        let torn = IterationStats {
             stable_iterations: 0,
             score_drop: 60,
             best_move_share: 0.3,
         };
-        assert!(doubt(&certain) < 0.6 && doubt(&torn) > 2.0);
+        assert!(time_factor(&certain) < 0.6 && time_factor(&torn) > 2.0);
     }
 
     #[test]
     fn movetime_is_kept_but_for_the_overhead() {
         let limits = Limits::move_time(Duration::from_millis(100));
         let params = SearchParams::default();
-        let clock = Clock::new(&limits, Color::White, 1, OVERHEAD, Instant::now(), &params);
+        let clock = TimeManager::new(&limits, Color::White, 1, OVERHEAD, Instant::now(), &params);
         assert_eq!(clock.hard, Some(Duration::from_millis(90)));
         assert_eq!(clock.soft, None);
     }

@@ -1,5 +1,5 @@
-//! Late move reductions: the later a move stands in the order and the deeper the search, the
-//! less deep it is looked at first. In 1024ths of a ply, so that small doubts add up.
+//! Late move reductions (LMR): the later a move in the order and the deeper the search, the more
+//! its first search is reduced. In 1024ths of a ply, so that small adjustments add up.
 
 use super::params::SearchParams;
 
@@ -44,27 +44,27 @@ impl LmrTable {
     }
 }
 
-/// What else speaks for or against looking closely.
-pub struct Circumstances {
+/// What adjusts the reduction of a move.
+pub struct LmrContext {
     pub pv: bool,
-    pub table_pv: bool,
+    pub tt_pv: bool,
     pub cut_node: bool,
     pub improving: bool,
-    pub table_move_is_capture: bool,
+    pub tt_move_is_capture: bool,
     pub is_refutation: bool,
     pub gives_check: bool,
     pub child_cutoffs: u32,
     pub history: i32,
 }
 
-pub fn adjusted(params: &SearchParams, base: i32, now: &Circumstances) -> i32 {
+pub fn adjusted(params: &SearchParams, base: i32, now: &LmrContext) -> i32 {
     let when = |condition: bool, amount: i32| if condition { amount } else { 0 };
     base + when(!now.improving, params.reduction_not_improving)
         + when(now.cut_node, params.reduction_cut_node)
-        + when(now.table_move_is_capture, params.reduction_table_capture)
+        + when(now.tt_move_is_capture, params.reduction_table_capture)
         + when(now.child_cutoffs > 3, params.reduction_child_cutoffs)
         - when(now.pv, params.reduction_pv)
-        - when(now.table_pv, params.reduction_table_pv)
+        - when(now.tt_pv, params.reduction_table_pv)
         - when(now.is_refutation, params.reduction_refutation)
         - when(now.gives_check, params.reduction_check)
         - now.history / params.reduction_history_divisor

@@ -1,20 +1,20 @@
-//! What the search must know of the weights it plays with: files differ in scale, and margins
-//! that know pieces by other values prune what should be looked at.
+//! Piece values of the search, from the weights it plays with: weights differ in scale, and margins
+//! with other piece values would prune too much.
 
 use shakmaty::{Move, Role};
 
 use crate::eval::{Term, Weights, term};
 
-pub struct Yardstick {
-    /// The most that taking a piece may be worth, by role.
+pub struct PieceValues {
+    /// The most that capturing a piece may gain, by role.
     captures: [i32; 7],
-    /// Two static scores in a row, one from each side, add up to this when nothing happens:
-    /// both count the right to move.
+    /// The sum of two static evaluations in a row, one from each side, if nothing changes: both
+    /// include the tempo.
     pub tempo: i32,
 }
 
-impl Yardstick {
-    pub fn new(weights: &Weights) -> Yardstick {
+impl PieceValues {
+    pub fn new(weights: &Weights) -> PieceValues {
         let most = |term: Term| {
             let value = weights.get(term);
             value.midgame.max(value.endgame)
@@ -27,10 +27,10 @@ impl Yardstick {
             (Role::Rook, term::rook()),
             (Role::Queen, term::queen()),
         ] {
-            // A piece counts for where it stands, too.
+            // Its square counts, too.
             captures[role as usize] = (most(term) * 7.0 / 6.0) as i32 + 20;
         }
-        Yardstick {
+        PieceValues {
             captures,
             tempo: (2.0 * most(term::tempo())) as i32,
         }
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_piece_is_worth_what_the_weights_say_and_a_little_more() {
         let taken = |weights: &Weights, role| {
-            Yardstick::new(weights).capture(Move::Normal {
+            PieceValues::new(weights).capture(Move::Normal {
                 role: Role::King,
                 from: Square::E1,
                 capture: role,

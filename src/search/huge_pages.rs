@@ -1,6 +1,5 @@
-//! Memory for the large tables of the search: zeroed, and in large pages where the system has
-//! them. A search jumps about in its tables, and with small pages most of the jumps also miss the
-//! processor's table of pages.
+//! Zeroed memory for the transposition table, in huge pages where the system has them: with small
+//! pages most probes would also miss the processor's TLB.
 
 use std::io;
 use std::marker::PhantomData;
@@ -10,14 +9,14 @@ use bytemuck::Zeroable;
 use memmap2::MmapMut;
 
 /// A slice of `count` zeroed values that lives in memory of its own.
-pub struct Pages<T> {
+pub struct HugePages<T> {
     memory: MmapMut,
     count: usize,
     values: PhantomData<T>,
 }
 
-impl<T: Zeroable> Pages<T> {
-    pub fn new(count: usize) -> io::Result<Pages<T>> {
+impl<T: Zeroable> HugePages<T> {
+    pub fn new(count: usize) -> io::Result<HugePages<T>> {
         const {
             assert!(!std::mem::needs_drop::<T>() && size_of::<T>() > 0);
             assert!(align_of::<T>() <= 4096, "memory begins at a page");
@@ -28,7 +27,7 @@ impl<T: Zeroable> Pages<T> {
         // Advice: where it is not taken everything works all the same, only slower.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        Ok(Pages {
+        Ok(HugePages {
             memory,
             count,
             values: PhantomData,
@@ -36,7 +35,7 @@ impl<T: Zeroable> Pages<T> {
     }
 }
 
-impl<T: Zeroable> Deref for Pages<T> {
+impl<T: Zeroable> Deref for HugePages<T> {
     type Target = [T];
 
     #[inline(always)]
@@ -47,7 +46,7 @@ impl<T: Zeroable> Deref for Pages<T> {
     }
 }
 
-impl<T: Zeroable> DerefMut for Pages<T> {
+impl<T: Zeroable> DerefMut for HugePages<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and `self` is borrowed for as long.
@@ -61,19 +60,19 @@ mod tests {
 
     #[test]
     fn pages_begin_as_zeros_and_keep_what_is_written() {
-        let mut pages: Pages<[u64; 8]> = Pages::new(70_000).unwrap();
-        assert_eq!(pages.len(), 70_000);
-        assert!(pages.iter().flatten().all(|&value| value == 0));
-        for (index, value) in pages.iter_mut().enumerate() {
+        let mut huge_pages: HugePages<[u64; 8]> = HugePages::new(70_000).unwrap();
+        assert_eq!(huge_pages.len(), 70_000);
+        assert!(huge_pages.iter().flatten().all(|&value| value == 0));
+        for (index, value) in huge_pages.iter_mut().enumerate() {
             value[7] = index as u64;
         }
-        assert!((0..70_000).all(|index| pages[index][7] == index as u64));
+        assert!((0..70_000).all(|index| huge_pages[index][7] == index as u64));
     }
 
     #[test]
     fn more_than_the_address_space_is_an_error() {
-        assert!(Pages::<[u64; 8]>::new(usize::MAX).is_err());
-        assert!(Pages::<[u64; 8]>::new(usize::MAX / 64).is_err());
-        assert_eq!(Pages::<u64>::new(0).unwrap().len(), 0);
+        assert!(HugePages::<[u64; 8]>::new(usize::MAX).is_err());
+        assert!(HugePages::<[u64; 8]>::new(usize::MAX / 64).is_err());
+        assert_eq!(HugePages::<u64>::new(0).unwrap().len(), 0);
     }
 }
