@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::nnue::{AccumulatorStack, Network};
 use super::score::Score;
 use super::terms::board::Pieces;
-use super::terms::cache::{Material, MaterialCache, ScoreCache, Structure, StructureCache};
+use super::terms::cache::{MaterialCache, MaterialEntry, PawnCache, PawnEntry, ScoreCache};
 use super::terms::sink::Scorer;
 use super::terms::{kpk, material, report};
 use super::weights::Weights;
@@ -116,7 +116,7 @@ impl Evaluator {
 /// The terms, with caches for what pawns, kings and material decide.
 pub struct CachedTerms {
     weights: Arc<Weights>,
-    structures: StructureCache,
+    pawns: PawnCache,
     material: MaterialCache,
 }
 
@@ -124,7 +124,7 @@ impl CachedTerms {
     fn new(weights: Arc<Weights>) -> CachedTerms {
         CachedTerms {
             weights,
-            structures: StructureCache::new(),
+            pawns: PawnCache::new(),
             material: MaterialCache::new(),
         }
     }
@@ -134,16 +134,16 @@ impl CachedTerms {
         let weights = &*self.weights;
         let pieces = Pieces::of(position);
         let key = position.keys().pawns_and_kings(pieces.king);
-        let structure = (self.structures).probe(key, || Structure::of(&pieces, weights));
-        let compute = || Material::of(&pieces, weights);
+        let pawns = self.pawns.probe(key, || PawnEntry::of(&pieces, weights));
+        let compute = || MaterialEntry::of(&pieces, weights);
         let material = self.material.probe(material::key(&pieces), compute);
 
         let mut scorer = Scorer::new(weights);
-        scorer.sum += structure.sum;
+        scorer.sum += pawns.sum;
         scorer.sum += material.sum;
-        scorer.complexity += structure.complexity;
-        let facts = &structure.facts;
-        let taper = report(position, &pieces, facts, material.phase, &mut scorer);
+        scorer.complexity += pawns.complexity;
+        let structure = &pawns.structure;
+        let taper = report(position, &pieces, structure, material.phase, &mut scorer);
         scorer.score(&taper)
     }
 }

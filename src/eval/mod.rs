@@ -81,7 +81,7 @@ pub use nnue::{
     NetworkParameters, OUTPUT_BUCKETS, Perspective, QA, QB, output_bucket,
 };
 pub use score::{Centipawns, Score, WinModel};
-pub use terms::explain::{Explanation, FamilyLines, Phases, TermLine};
+pub use terms::explain::{Explanation, FamilyLines, TermLine};
 pub use terms::sink::{
     SCORE_LIMIT, ScoreGradient, Taper, Totals, Trace, tapered_score, tapered_score_for_white,
 };

@@ -17,8 +17,8 @@ pub struct Cache<T, const SLOTS: usize> {
 }
 
 /// Small enough to stay in the L2 cache.
-pub type StructureCache = Cache<Structure, 4096>;
-pub type MaterialCache = Cache<Material, 1024>;
+pub type PawnCache = Cache<PawnEntry, 4096>;
+pub type MaterialCache = Cache<MaterialEntry, 1024>;
 /// Whole scores. Nodes that fail high at once store no score in the transposition table, and
 /// are often evaluated again.
 pub type ScoreCache = Cache<i32, 16_384>;
@@ -44,39 +44,39 @@ impl<T: Copy + Default, const SLOTS: usize> Cache<T, SLOTS> {
 
 /// Everything that depends on pawns and kings alone.
 #[derive(Clone, Copy, Default)]
-pub struct Structure {
+pub struct PawnEntry {
     pub sum: Packed,
     pub complexity: Packed,
-    pub facts: PawnStructure,
+    pub structure: PawnStructure,
 }
 
-impl Structure {
+impl PawnEntry {
     #[inline(never)]
-    pub fn of(pieces: &Pieces, weights: &Weights) -> Structure {
-        let facts = PawnStructure::of(pieces);
+    pub fn of(pieces: &Pieces, weights: &Weights) -> PawnEntry {
+        let structure = PawnStructure::of(pieces);
         let mut scorer = Scorer::new(weights);
-        report_structure(pieces, &facts, &mut scorer);
-        Structure {
+        report_structure(pieces, &structure, &mut scorer);
+        PawnEntry {
             sum: scorer.sum,
             complexity: scorer.complexity,
-            facts,
+            structure,
         }
     }
 }
 
 /// Everything that depends on the number of pieces of each role alone.
 #[derive(Clone, Copy, Default)]
-pub struct Material {
+pub struct MaterialEntry {
     pub sum: Packed,
     pub phase: i32,
 }
 
-impl Material {
+impl MaterialEntry {
     #[inline(never)]
-    pub fn of(pieces: &Pieces, weights: &Weights) -> Material {
+    pub fn of(pieces: &Pieces, weights: &Weights) -> MaterialEntry {
         let mut scorer = Scorer::new(weights);
         report_material(pieces, &mut scorer);
-        Material {
+        MaterialEntry {
             sum: scorer.sum,
             phase: material::phase(pieces),
         }

@@ -11,7 +11,7 @@ use shakmaty::{Color, File, Rank, Square};
 use super::list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 use super::sink::{Sink, Taper, Totals, tapered_score_for_white};
 use crate::eval::nnue::Network;
-use crate::eval::weights::{Packed, Weights};
+use crate::eval::weights::{Packed, Value, Weights};
 use crate::position::Position;
 
 /// A sink that counts the terms of each side.
@@ -34,7 +34,7 @@ impl<'a> Explainer<'a> {
     pub fn into_explanation(self, position: &Position, taper: Taper) -> Explanation {
         let families = Family::ALL.iter().filter_map(|family| self.family(*family));
         let families: Vec<_> = families.collect();
-        let sum = |side: fn(&FamilyLines) -> Phases| families.iter().map(side).sum::<Phases>();
+        let sum = |side: fn(&FamilyLines) -> Value| families.iter().map(side).sum::<Value>();
         let (white, black) = (sum(|lines| lines.white), sum(|lines| lines.black));
         let complexity = sum(|lines| lines.complexity);
         let scaled = self.weights.uses(Family::Endgame);
@@ -76,7 +76,7 @@ impl<'a> Explainer<'a> {
         if terms.is_empty() {
             return None;
         }
-        let sum = |side: fn(&TermLine) -> Phases| terms.iter().map(side).sum::<Phases>();
+        let sum = |side: fn(&TermLine) -> Value| terms.iter().map(side).sum::<Value>();
         let (white, black) = (sum(|line| line.white), sum(|line| line.black));
         let complexity = sum(|line| line.complexity);
         Some(FamilyLines {
@@ -94,12 +94,12 @@ impl<'a> Explainer<'a> {
             let each = info
                 .terms()
                 .map(|term| self.weights.packed(term) * counts[term.index()]);
-            each.map(Phases::from).sum::<Phases>()
+            each.map(Value::from).sum::<Value>()
         };
         let total = |counts: &[i32]| info.terms().map(|term| counts[term.index()]).sum::<i32>();
         let [white, black] = [0, 1].map(|side| value(&self.counts[side]));
         let complexity = value(&self.complexity);
-        let zero = Phases::default();
+        let zero = Value::default();
         (white != zero || black != zero || complexity != zero).then(|| TermLine {
             term: info.name,
             meaning: info.meaning.trim(),
@@ -127,32 +127,6 @@ impl Sink for Explainer<'_> {
     }
 }
 
-/// A midgame and an endgame value in units of score.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Phases {
-    pub midgame: f64,
-    pub endgame: f64,
-}
-
-impl From<Packed> for Phases {
-    fn from(packed: Packed) -> Phases {
-        let unit = f64::from(Packed::UNIT);
-        Phases {
-            midgame: f64::from(packed.midgame()) / unit,
-            endgame: f64::from(packed.endgame()) / unit,
-        }
-    }
-}
-
-impl std::iter::Sum for Phases {
-    fn sum<I: Iterator<Item = Phases>>(all: I) -> Phases {
-        all.fold(Phases::default(), |left, right| Phases {
-            midgame: left.midgame + right.midgame,
-            endgame: left.endgame + right.endgame,
-        })
-    }
-}
-
 fn hundredths(centipawns: f64) -> i64 {
     (centipawns * f64::from(Packed::UNIT)).round() as i64
 }
@@ -164,10 +138,10 @@ pub struct TermLine {
     pub meaning: &'static str,
     pub white_count: i32,
     pub black_count: i32,
-    pub white: Phases,
-    pub black: Phases,
+    pub white: Value,
+    pub black: Value,
     /// Its part of the complexity, which belongs to neither side.
-    pub complexity: Phases,
+    pub complexity: Value,
 }
 
 /// A family and its terms that occur.
@@ -175,9 +149,9 @@ pub struct TermLine {
 pub struct FamilyLines {
     pub family: &'static str,
     pub meaning: &'static str,
-    pub white: Phases,
-    pub black: Phases,
-    pub complexity: Phases,
+    pub white: Value,
+    pub black: Value,
+    pub complexity: Value,
     pub terms: Vec<TermLine>,
 }
 
@@ -344,16 +318,15 @@ impl FamilyLines {
 fn write_row(
     f: &mut fmt::Formatter<'_>,
     name: &str,
-    white: Phases,
-    black: Phases,
-    complexity: Phases,
+    white: Value,
+    black: Value,
+    complexity: Value,
 ) -> fmt::Result {
-    let total = Phases {
+    let total = Value {
         midgame: white.midgame - black.midgame,
         endgame: white.endgame - black.endgame + complexity.endgame,
     };
-    let cell =
-        |phases: Phases| format!("{:>7} {:>7}", pawns(phases.midgame), pawns(phases.endgame));
+    let cell = |value: Value| format!("{:>7} {:>7}", pawns(value.midgame), pawns(value.endgame));
     let cells = [cell(white), cell(black), cell(total)];
     writeln!(f, " {name:<26} │ {}", cells.join(" │ "))
 }

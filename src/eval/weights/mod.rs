@@ -11,6 +11,8 @@ use std::fmt;
 use std::ops::{AddAssign, Mul};
 use std::sync::LazyLock;
 
+use serde::Serialize;
+
 use super::nnue::Network;
 use super::score::WinModel;
 use super::terms::papers;
@@ -60,8 +62,8 @@ impl Mul<i32> for Packed {
     }
 }
 
-/// One term's value in centipawns.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// A midgame and an endgame value in units of score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Value {
     pub midgame: f64,
     pub endgame: f64,
@@ -83,6 +85,25 @@ impl Value {
             (bounded * f64::from(Packed::UNIT)).round() as i32
         };
         Packed::new(fixed(self.midgame), fixed(self.endgame))
+    }
+}
+
+impl From<Packed> for Value {
+    fn from(packed: Packed) -> Value {
+        let unit = f64::from(Packed::UNIT);
+        Value {
+            midgame: f64::from(packed.midgame()) / unit,
+            endgame: f64::from(packed.endgame()) / unit,
+        }
+    }
+}
+
+impl std::iter::Sum for Value {
+    fn sum<I: Iterator<Item = Value>>(all: I) -> Value {
+        all.fold(Value::default(), |left, right| Value {
+            midgame: left.midgame + right.midgame,
+            endgame: left.endgame + right.endgame,
+        })
     }
 }
 
@@ -212,12 +233,7 @@ impl Weights {
     }
 
     pub fn get(&self, term: Term) -> Value {
-        let packed = self.packed(term);
-        let unit = f64::from(Packed::UNIT);
-        Value {
-            midgame: f64::from(packed.midgame()) / unit,
-            endgame: f64::from(packed.endgame()) / unit,
-        }
+        self.packed(term).into()
     }
 
     /// Sets a value, rounded to hundredths and brought within the term's bounds; what is not a
