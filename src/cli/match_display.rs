@@ -1,4 +1,4 @@
-//! A match as it is watched: a live table on a terminal, plain lines elsewhere.
+//! The progress of a match: a live table on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentObserver};
 use crate::terminal::printable;
 
-/// Fast games would drown a terminal in tables.
+/// Fast games must not flood the terminal with tables.
 const LIVE_INTERVAL: Duration = Duration::from_millis(200);
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -61,7 +61,7 @@ impl Display {
         summary::table(&names, &self.conditions, crosstable, self.sprt.as_ref())
     }
 
-    /// The final table follows: the live one would only repeat it.
+    /// Removes the live table; the final one follows.
     pub fn close(self) {
         if let View::Live(bar) = self.view {
             bar.finish_and_clear();
@@ -69,7 +69,7 @@ impl Display {
     }
 }
 
-/// How far a test has to go nobody knows: it gets a counter instead of a bar.
+/// An SPRT has no known length: it gets a counter instead of a bar.
 fn bar(games: usize, finished: usize, is_test: bool) -> ProgressBar {
     let (length, template) = if is_test {
         (None, "{msg}\n{pos} games, {per_sec}, {elapsed_precise}")

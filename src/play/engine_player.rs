@@ -1,7 +1,7 @@
-//! Finch as a player in this process: no pipe, no text, one thread.
+//! Finch as a player in this process, on the thread of the game.
 //!
-//! Table and histories are kept from game to game but emptied at the start of each, so that a
-//! game depends on nothing but its players, its opening and its limits.
+//! The transposition table and the histories are cleared before each game, so a game depends only
+//! on its players, its opening and its limits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -30,23 +30,19 @@ impl Player for EnginePlayer {
         Ok(())
     }
 
-    fn think(
-        &mut self,
-        situation: &GameView<'_>,
-        limits: &MoveLimits,
-    ) -> Result<MoveRecord, Fault> {
-        let request = SearchRequest::new(situation.game.clone(), limits.search);
+    fn think(&mut self, view: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
+        let request = SearchRequest::new(view.game.clone(), limits.search);
         let started = request.started;
         // A bug in the search costs a game, not the match.
         let searched = catch_unwind(AssertUnwindSafe(|| self.engine.search(request)));
         let result =
             searched.map_err(|_| Fault::new(FaultKind::Disconnect, "the search failed"))?;
-        thought(&result, &self.engine.settings().weights, started)
+        move_record(&result, &self.engine.settings().weights, started)
     }
 }
 
-/// What a search came to, as a player says it.
-pub(super) fn thought(
+/// The result of a search as a move of a game.
+pub(super) fn move_record(
     result: &SearchResult,
     weights: &Weights,
     started: Instant,
@@ -73,7 +69,7 @@ mod tests {
     fn running_out_of_time_once_does_not_cut_later_moves_short() {
         let mut player = EnginePlayer::new(EngineSettings::default()).unwrap();
         let game = Game::default();
-        let situation = GameView {
+        let view = GameView {
             start: game.position(),
             game: &game,
             moves: &[],
@@ -81,7 +77,7 @@ mod tests {
         let mut think = |limits: GameLimits| {
             let clocks = GameClocks::new(ByColor::new_with(|_| limits), Duration::ZERO);
             player
-                .think(&situation, &clocks.move_limits(Color::White))
+                .think(&view, &clocks.move_limits(Color::White))
                 .unwrap()
         };
         think(GameLimits {

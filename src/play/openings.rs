@@ -1,8 +1,8 @@
-//! Where games begin: openings from EPD, PGN or Polyglot files.
+//! Openings of a match, from EPD, PGN or Polyglot files.
 //!
-//! EPD and FEN lines are positions, PGN games are followed for some plies, a Polyglot book is
-//! walked by weight. The order is shuffled by the match's seed; each opening is then played
-//! with both colours.
+//! EPD and FEN lines are positions. PGN games are followed for some plies, and so are random lines
+//! of a Polyglot book. The seed of the match shuffles the openings; each is played with both
+//! colours.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ use thiserror::Error;
 use crate::book::PolyglotBook;
 use crate::position::Position;
 
-/// The book that belongs to the source; the executable carries it.
+/// The openings that are part of the executable.
 const EMBEDDED: &str = include_str!("../../books/openings.epd");
 
 /// How far PGN games and Polyglot books are followed.
@@ -27,7 +27,7 @@ pub const PLIES: usize = 16;
 /// How many lines are drawn from a Polyglot book.
 const POLYGLOT_LINES: usize = 2_000;
 
-/// Some moves from some position.
+/// A start position and the moves played from it.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     pub start: Position,
@@ -70,7 +70,7 @@ pub enum OpeningsError {
     Empty(PathBuf),
 }
 
-/// The openings Finch brings along.
+/// The built-in openings.
 pub fn embedded() -> Vec<Opening> {
     EMBEDDED
         .lines()
@@ -78,7 +78,7 @@ pub fn embedded() -> Vec<Opening> {
         .collect()
 }
 
-/// Reads a file of openings; its ending says what kind it is, EPD if it says nothing.
+/// Reads a file of openings. The extension gives the format: `.pgn`, `.bin` (Polyglot), else EPD.
 pub fn load(file: &Path, plies: usize, seed: u64) -> Result<Vec<Opening>, OpeningsError> {
     let read = |error| OpeningsError::Read {
         file: file.to_owned(),
@@ -112,7 +112,7 @@ pub fn load(file: &Path, plies: usize, seed: u64) -> Result<Vec<Opening>, Openin
     Ok(openings)
 }
 
-/// Brings the openings into the order in which a match with this seed plays them.
+/// Shuffles the openings into the order in which a match with this seed plays them.
 pub fn shuffle(openings: &mut [Opening], seed: u64) {
     openings.shuffle(&mut SmallRng::seed_from_u64(seed));
 }
@@ -162,11 +162,11 @@ fn fen_of_epd(line: &str) -> &str {
 
 fn from_pgn(source: File, plies: usize, file: &Path) -> Result<Vec<Opening>, OpeningsError> {
     let mut reader = Reader::new(source);
-    let mut follower = Follower { plies };
+    let mut visitor = OpeningReader { plies };
     let mut openings = Vec::new();
     loop {
         let game = reader
-            .read_game(&mut follower)
+            .read_game(&mut visitor)
             .map_err(|error| OpeningsError::Read {
                 file: file.to_owned(),
                 error,
@@ -185,24 +185,29 @@ fn from_pgn(source: File, plies: usize, file: &Path) -> Result<Vec<Opening>, Ope
     }
 }
 
-/// Follows a PGN game for some plies.
-struct Follower {
+/// Reads the first plies of a PGN game.
+struct OpeningReader {
     plies: usize,
 }
 
-type Followed = Result<Opening, String>;
+type ReadOpening = Result<Opening, String>;
 
-impl Visitor for Follower {
+impl Visitor for OpeningReader {
     type Tags = Opening;
     /// The opening so far and the position it has reached.
     type Movetext = (Opening, Position);
-    type Output = Followed;
+    type Output = ReadOpening;
 
-    fn begin_tags(&mut self) -> ControlFlow<Followed, Opening> {
+    fn begin_tags(&mut self) -> ControlFlow<ReadOpening, Opening> {
         ControlFlow::Continue(Opening::default())
     }
 
-    fn tag(&mut self, tags: &mut Opening, name: &[u8], value: RawTag<'_>) -> ControlFlow<Followed> {
+    fn tag(
+        &mut self,
+        tags: &mut Opening,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<ReadOpening> {
         if name != b"FEN" {
             return ControlFlow::Continue(());
         }
@@ -216,12 +221,12 @@ impl Visitor for Follower {
         }
     }
 
-    fn begin_movetext(&mut self, tags: Opening) -> ControlFlow<Followed, (Opening, Position)> {
+    fn begin_movetext(&mut self, tags: Opening) -> ControlFlow<ReadOpening, (Opening, Position)> {
         let start = tags.start.clone();
         ControlFlow::Continue((tags, start))
     }
 
-    fn san(&mut self, game: &mut (Opening, Position), san: SanPlus) -> ControlFlow<Followed> {
+    fn san(&mut self, game: &mut (Opening, Position), san: SanPlus) -> ControlFlow<ReadOpening> {
         let (opening, position) = game;
         if opening.moves.len() >= self.plies {
             return ControlFlow::Break(Ok(std::mem::take(opening)));
@@ -236,11 +241,11 @@ impl Visitor for Follower {
         }
     }
 
-    fn begin_variation(&mut self, _game: &mut Self::Movetext) -> ControlFlow<Followed, Skip> {
+    fn begin_variation(&mut self, _game: &mut Self::Movetext) -> ControlFlow<ReadOpening, Skip> {
         ControlFlow::Continue(Skip(true))
     }
 
-    fn end_game(&mut self, (opening, _): (Opening, Position)) -> Followed {
+    fn end_game(&mut self, (opening, _): (Opening, Position)) -> ReadOpening {
         Ok(opening)
     }
 }

@@ -1,9 +1,9 @@
-//! Finch without its cunning, as a player in this process: the plain search of the papers.
+//! The full-width search of the papers as a player in this process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::engine_player::thought;
+use super::engine_player::move_record;
 use super::limits::MoveLimits;
 use super::player::{Fault, FaultKind, GameView, MoveRecord, Player};
 use crate::position::Position;
@@ -15,15 +15,11 @@ impl Player for FullWidthSearch {
         Ok(())
     }
 
-    fn think(
-        &mut self,
-        situation: &GameView<'_>,
-        _limits: &MoveLimits,
-    ) -> Result<MoveRecord, Fault> {
+    fn think(&mut self, view: &GameView<'_>, _limits: &MoveLimits) -> Result<MoveRecord, Fault> {
         let started = Instant::now();
         // A bug in the search costs a game, not the match.
-        let result = catch_unwind(AssertUnwindSafe(|| self.run(situation.game)))
+        let result = catch_unwind(AssertUnwindSafe(|| self.run(view.game)))
             .map_err(|_| Fault::new(FaultKind::Disconnect, "the search failed"))?;
-        thought(&result, self.weights(), started)
+        move_record(&result, self.weights(), started)
     }
 }

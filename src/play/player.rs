@@ -1,7 +1,7 @@
-//! Who plays: Finch itself with some weights, in this process, or an outside UCI engine.
+//! The player of a game: Finch in this process, or another engine behind UCI.
 //!
-//! A player answers a situation with a thought or with a fault. Faults lose the game and nothing
-//! else: at the next game the player is asked again and may have recovered.
+//! A player answers with a move or with a fault. A fault loses the game only: the player may have
+//! recovered by the next one.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use super::limits::MoveLimits;
 use crate::position::{Game, Position};
 use crate::search::score::ReportedScore;
 
-/// All a player may know about the game.
+/// The game as its players see it.
 pub struct GameView<'a> {
     pub game: &'a Game,
-    /// Where the game began, and every move since.
+    /// The position at the start, and every move since.
     pub start: &'a Position,
     pub moves: &'a [Move],
 }
 
-/// A move and what led to it.
+/// A move with the score, depth, nodes and time behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveRecord {
     pub m: Move,
@@ -35,7 +35,7 @@ pub struct MoveRecord {
 pub enum FaultKind {
     /// Could not be started, or ended in the middle of the game.
     Disconnect,
-    /// Is there but does not answer.
+    /// Runs but does not answer.
     Stall,
     Time,
     IllegalMove,
@@ -49,7 +49,7 @@ impl FaultKind {
         FaultKind::IllegalMove,
     ];
 
-    /// The PGN tag.
+    /// The PGN tag `Termination`.
     pub fn termination(self) -> &'static str {
         match self {
             FaultKind::Disconnect => "abandoned",
@@ -104,9 +104,8 @@ impl Fault {
 }
 
 pub trait Player: Send {
-    /// Forget the last game; be ready for one that starts here.
+    /// Forgets the last game and prepares for one from this position.
     fn new_game(&mut self, start: &Position) -> Result<(), Fault>;
 
-    fn think(&mut self, situation: &GameView<'_>, limits: &MoveLimits)
-    -> Result<MoveRecord, Fault>;
+    fn think(&mut self, view: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault>;
 }

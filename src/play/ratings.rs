@@ -1,7 +1,7 @@
 //! Ratings of many players from their games, by maximum likelihood.
 //!
 //! The model is the one BayesElo made common. White's rating is raised by an advantage, a draw
-//! is what is left between two thresholds:
+//! is the probability left between two thresholds:
 //!
 //! - P(white wins) = f(white + advantage - black - draw), f(x) = 1 / (1 + 10^(-x/400))
 //! - P(black wins) = f(black - white - advantage - draw)
