@@ -1,10 +1,18 @@
 //! The command line, seen from outside.
 
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
 
 fn finch(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_finch"))
+    run(Path::new(env!("CARGO_BIN_EXE_finch")), arguments)
+}
+
+fn run(program: &Path, arguments: &[&str]) -> Output {
+    Command::new(program)
         .args(arguments)
+        .stdin(Stdio::null())
         .output()
         .unwrap()
 }
@@ -82,7 +90,10 @@ fn weights_that_are_missing_are_named() {
 fn help_lists_the_commands() {
     let text = stdout(&finch(&["--help"]));
     for command in ["bench", "perft", "eval", "weights"] {
-        assert!(text.contains(command), "{command}");
+        assert!(text.contains(&format!("\n  {command} ")), "{command}");
+    }
+    for group in ["Play:", "Evaluate:", "Learn:", "Develop:"] {
+        assert!(text.contains(group), "{group}");
     }
 }
 
@@ -104,4 +115,76 @@ fn weights_may_stand_on_either_side_of_the_command_that_takes_them() {
         &["--weights", material, "match", material, "default"],
         &["--weights"],
     );
+}
+
+/// A copy of the program with installed weights beside it.
+fn with_installed(weights: &str) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("finch");
+    std::fs::copy(env!("CARGO_BIN_EXE_finch"), &program).unwrap();
+    std::fs::write(folder.path().join("finch-weights.toml"), weights).unwrap();
+    (folder, program)
+}
+
+/// As an earlier version installed them.
+const INSTALLED: &str = "\
+name = 'tuned pawns'
+
+[provenance]
+method = 'ep'
+
+[material]
+pawn = 100.0
+knight = [300.0, 290.0]
+bishop = [310.0, 300.0]
+rook = 500.0
+queen = 900.0
+";
+
+#[test]
+fn installed_weights_play_but_change_neither_bench_nor_default() {
+    let (_folder, program) = with_installed(INSTALLED);
+    let says = |arguments: &[&str]| stdout(&run(&program, arguments));
+    assert!(says(&["uci"]).contains("tuned pawns (installed as "));
+    let default = says(&["setoption name WeightsFile value default", "eval"]);
+    assert!(default.contains("(built in)"), "{default}");
+    assert_ne!(
+        says(&["eval", "--json"]),
+        stdout(&finch(&["eval", "--json"]))
+    );
+    assert_eq!(
+        says(&["--weights", "default", "eval", "--json"]),
+        stdout(&finch(&["eval", "--json"]))
+    );
+    let signature = include_str!("bench.signature").trim();
+    let bench = says(&["bench"]);
+    assert!(bench.trim().starts_with(signature), "{bench}");
+}
+
+#[test]
+fn unreadable_installed_weights_are_named_and_the_built_in_ones_play() {
+    let (_folder, program) = with_installed("pawn = many");
+    let output = run(&program, &["uci", "go depth 2"]);
+    assert!(output.status.success());
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(stderr.contains("finch-weights.toml"), "{stderr}");
+    assert!(stdout(&output).contains("bestmove"));
+    let output = run(&program, &["eval"]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn uci_commands_can_stand_on_the_command_line() {
+    let text = stdout(&finch(&[
+        "position startpos moves e2e4",
+        "go depth 4",
+        "d",
+        "quit",
+    ]));
+    let best = text.find("bestmove ").unwrap();
+    let board = text.find("Fen: ").unwrap();
+    assert!(best < board, "{text}");
+    assert!(stdout(&finch(&["go perft 3"])).contains("Nodes searched: 8902"));
+    assert_fails(&["bnech"], &["bnech", "--help"]);
+    assert_fails(&["go depth 1", "nonsense"], &["nonsense"]);
 }

@@ -19,6 +19,8 @@ fn introduces_itself_with_its_options() {
     engine.send("uci");
     let lines = engine.read_until("uciok");
     assert!(lines[0].starts_with("id name Finch"));
+    let says_weights = |line: &String| line.starts_with("info string weights: ");
+    assert!(lines.iter().any(says_weights), "{lines:#?}");
     for name in [
         "Hash",
         "Threads",
@@ -350,22 +352,151 @@ fn sees_the_third_repetition_coming() {
     assert!(score > -100, "{score}");
 }
 
+/// Black can repeat the start position for the third time.
+const REPETITION: &str = "position startpos moves g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1";
+
 #[test]
-fn a_draw_is_worth_less_to_who_has_contempt_but_not_to_who_analyses() {
+fn contempt_decides_about_draws() {
     let mut engine = Engine::start();
-    // A knight cannot mate: whatever is played, it is a draw.
-    engine.send("position fen 8/8/4k3/8/8/3NK3/8/8 w - - 0 1");
-    let mut score = |options: &[&str], go: &str| -> String {
+    engine.send(REPETITION);
+    let mut best = |options: &[&str]| {
         for option in options {
             engine.send(&format!("setoption name {option}"));
         }
-        let (infos, _) = engine.go(go);
-        field(infos.last().unwrap(), "cp").unwrap().to_owned()
+        engine.send("ucinewgame");
+        engine.go("depth 6").1
     };
-    assert_eq!(score(&["Contempt value 35"], "depth 5"), "-35");
-    assert_eq!(score(&["UCI_AnalyseMode value true"], "depth 5"), "0");
-    let fond_of_draws = ["UCI_AnalyseMode value false", "Contempt value -10"];
-    assert_eq!(score(&fond_of_draws, "depth 5"), "10");
+    assert_ne!(best(&["Contempt value 100"]), "f6g8");
+    assert_eq!(best(&["Contempt value -100"]), "f6g8");
+}
+
+#[test]
+fn draws_score_zero_whatever_the_contempt() {
+    let mut engine = Engine::start();
+    engine.send("setoption name UCI_ShowWDL value true");
+    // A knight cannot mate.
+    for contempt in [35, 0, -10] {
+        engine.send(&format!("setoption name Contempt value {contempt}"));
+        engine.send("position fen 8/8/4k3/8/8/3NK3/8/8 w - - 0 1");
+        let (infos, _) = engine.go("depth 5");
+        let last = infos.last().unwrap();
+        assert!(last.contains("score cp 0 wdl 0 1000 0"), "{last}");
+        engine.send(REPETITION);
+        let (infos, _) = engine.go("depth 5 searchmoves f6g8");
+        let last = infos.last().unwrap();
+        assert!(last.contains("score cp 0 "), "{last}");
+    }
+}
+
+#[test]
+fn stalemate_is_a_draw_and_mate_a_loss_in_wdl() {
+    let mut engine = Engine::start();
+    engine.send("setoption name UCI_ShowWDL value true");
+    for (fen, score) in [
+        (STALEMATED, "score cp 0 wdl 0 1000 0"),
+        (MATED, "score mate 0 wdl 0 0 1000"),
+    ] {
+        engine.send(&format!("position fen {fen}"));
+        let (infos, _) = engine.go("depth 1");
+        assert!(infos.last().unwrap().ends_with(score), "{infos:?}");
+    }
+}
+
+#[test]
+fn a_score_comes_between_ponderhit_and_bestmove() {
+    let mut engine = Engine::start();
+    engine.send("position startpos moves e2e4 e7e5");
+    engine.send("go ponder movetime 10");
+    std::thread::sleep(Duration::from_millis(300));
+    // A search without an end of its own may print until the hit; one that is over may not.
+    engine.send("stop");
+    engine.read_until("bestmove");
+    // Mate in one: the search is over long before the hit.
+    engine.send("position fen 6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
+    engine.send("go ponder depth 3");
+    std::thread::sleep(Duration::from_millis(300));
+    engine.sync();
+    engine.send("ponderhit");
+    let lines = engine.read_until("bestmove");
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains(" score mate 1 "), "{lines:?}");
+}
+
+#[test]
+fn a_line_of_many_unknown_words_does_not_block() {
+    let mut engine = Engine::start();
+    engine.sync();
+    let started = Instant::now();
+    let answer = engine.ask(&"word ".repeat(100_000));
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(answer.len(), 1);
+    assert!(answer[0].len() < 200, "{answer:?}");
+}
+
+#[test]
+fn what_is_not_understood_is_named() {
+    let mut engine = Engine::start();
+    let unknown = engine.ask("foo bar");
+    assert_eq!(
+        unknown,
+        ["info string Unknown command: 'foo bar'. Type help"]
+    );
+    engine.send("go depth");
+    engine.read_until("info string go depth needs a number");
+    engine.send("stop");
+    engine.read_until("bestmove");
+    let (infos, _) = engine.go("dpeth 3 depth 2");
+    assert_eq!(infos[0], "info string go: unknown argument 'dpeth'");
+}
+
+#[test]
+fn an_empty_weights_file_is_answered_in_one_line() {
+    let mut engine = Engine::start();
+    for empty in ["", " <empty>", " default"] {
+        let answer = engine.ask(&format!("setoption name WeightsFile value{empty}"));
+        assert_eq!(answer.len(), 1, "{answer:#?}");
+        assert!(answer[0].starts_with("info string weights: "), "{answer:?}");
+        assert!(answer[0].ends_with("(built in)"), "{answer:?}");
+    }
+}
+
+#[test]
+fn help_lists_commands_and_options() {
+    let mut engine = Engine::start();
+    let text = engine.ask("help").join("\n");
+    for word in ["position", "flip", "Move Overhead", "WeightsFile"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+}
+
+#[test]
+fn flip_swaps_the_colours() {
+    let mut engine = Engine::start();
+    engine.send("position startpos moves e2e4");
+    engine.send("flip");
+    let board = engine.ask("d").join("\n");
+    let fen = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    assert!(board.contains(fen), "{board}");
+}
+
+/// What a search needs is prepared before `readyok`.
+#[test]
+fn the_first_search_is_as_fast_as_the_second() {
+    let mut fastest = [Duration::MAX; 2];
+    for _ in 0..10 {
+        let mut engine = Engine::start();
+        engine.sync();
+        for time in &mut fastest {
+            let started = Instant::now();
+            engine.go("nodes 1");
+            *time = started.elapsed().min(*time);
+        }
+    }
+    let [first, second] = fastest;
+    assert!(
+        first < second + Duration::from_millis(4),
+        "{first:?} {second:?}"
+    );
 }
 
 #[test]

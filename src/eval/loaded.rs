@@ -13,6 +13,8 @@ pub enum WeightsOrigin {
     BuiltIn,
     Installed(PathBuf),
     File(PathBuf),
+    /// By a run of this session.
+    Tuned,
 }
 
 impl fmt::Display for WeightsOrigin {
@@ -21,6 +23,7 @@ impl fmt::Display for WeightsOrigin {
             WeightsOrigin::BuiltIn => write!(f, "built in"),
             WeightsOrigin::Installed(path) => write!(f, "installed as {}", path.display()),
             WeightsOrigin::File(path) => write!(f, "from {}", path.display()),
+            WeightsOrigin::Tuned => write!(f, "tuned in this session"),
         }
     }
 }

@@ -1,27 +1,62 @@
-//! What Finch prints while and after it searches.
+//! Prints `info` lines during a search and `bestmove` after it.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use shakmaty::Move;
 use shakmaty::uci::UciMove;
 
 use super::output::Output;
-use crate::eval::{Centipawns, WinModel};
-use crate::position::Position;
+use crate::eval::{Centipawns, Score, WinModel};
+use crate::position::{Position, movegen};
 use crate::search::score::{DRAW, ReportedScore, mated_in};
 use crate::search::{Bound, SearchInfo, SearchObserver, SearchResult};
 
-/// Turns a search's reports into UCI lines.
+/// Prints what a search reports as UCI lines.
 pub struct Printer {
-    pub output: Arc<Output>,
-    pub root: Position,
-    pub show_wdl: bool,
+    output: Arc<Output>,
+    root: Position,
+    show_wdl: bool,
     /// Of the weights that play.
-    pub win_model: WinModel,
+    win_model: WinModel,
+    /// No sequence of moves can win.
+    is_drawn: bool,
+    best_line: Mutex<BestLine>,
+}
+
+/// The last line of the best move.
+#[derive(Default)]
+struct BestLine {
+    text: Option<String>,
+    /// It was printed before the ponder hit.
+    is_stale: bool,
 }
 
 impl Printer {
+    pub fn new(
+        output: Arc<Output>,
+        root: Position,
+        win_model: WinModel,
+        show_wdl: bool,
+    ) -> Printer {
+        let is_stalemate = !root.in_check() && !movegen::has_legal_move(&root);
+        Printer {
+            output,
+            is_drawn: is_stalemate || root.is_insufficient_material(),
+            root,
+            show_wdl,
+            win_model,
+            best_line: Mutex::default(),
+        }
+    }
+
+    /// GUIs take a move's score from the lines between `ponderhit` and `bestmove`. If the search
+    /// prints none there, the last line is repeated.
+    pub fn ponderhit(&self) {
+        self.best_line.lock().is_stale = true;
+    }
+
     fn uci(&self, m: Move) -> UciMove {
         self.root.uci(m)
     }
@@ -48,7 +83,8 @@ impl Printer {
         line
     }
 
-    fn score(&self, score: i32, bound: Bound) -> String {
+    fn score(&self, score: Score, bound: Bound) -> String {
+        let score = if self.is_drawn { DRAW } else { score };
         let mut text = match ReportedScore::new(score, &self.win_model) {
             ReportedScore::Centipawns(Centipawns(centipawns)) => format!("cp {centipawns}"),
             ReportedScore::Mate(moves) => format!("mate {moves}"),
@@ -59,7 +95,10 @@ impl Printer {
             Bound::Exact | Bound::None => {}
         }
         if self.show_wdl {
-            let [win, draw, loss] = self.win_model.wdl(score);
+            let [win, draw, loss] = match self.is_drawn {
+                true => [0, 1000, 0],
+                false => self.win_model.wdl(score),
+            };
             let _ = write!(text, " wdl {win} {draw} {loss}");
         }
         text
@@ -68,7 +107,14 @@ impl Printer {
 
 impl SearchObserver for Printer {
     fn info(&self, info: &SearchInfo) {
-        self.output.line(self.line(info));
+        let line = self.line(info);
+        self.output.line(&line);
+        if info.multi_pv == 1 {
+            *self.best_line.lock() = BestLine {
+                text: Some(line),
+                is_stale: false,
+            };
+        }
     }
 
     fn current_move(&self, depth: i32, m: Move, number: usize) {
@@ -84,17 +130,16 @@ impl SearchObserver for Printer {
 
     fn finished(&self, result: &SearchResult) {
         let Some(best) = result.best_move else {
-            // Mated or stalemated already: say so, and that there is nothing to play.
-            let score = if self.root.in_check() {
-                mated_in(0)
-            } else {
-                DRAW
-            };
-            let score = self.score(score, Bound::Exact);
+            // Mate or stalemate: `0000` means that there is no move.
+            let score = self.score(mated_in(0), Bound::Exact);
             self.output.line(format_args!("info depth 0 score {score}"));
             self.output.line("bestmove 0000");
             return;
         };
+        let last = std::mem::take(&mut *self.best_line.lock());
+        if let Some(text) = last.text.filter(|_| last.is_stale) {
+            self.output.line(text);
+        }
         match result.ponder {
             Some(ponder) => self.output.line(format_args!(
                 "bestmove {} ponder {}",

@@ -18,7 +18,7 @@ use super::options::{self, Applied, OPTIONS};
 use super::output::Output;
 use super::tuning::Tuning;
 use crate::bench;
-use crate::eval::{self, LoadedWeights, Weights};
+use crate::eval::{self, LoadedWeights, Weights, WeightsOrigin};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Engine, EngineSettings, SearchParams, SearchRequest};
 use crate::tune::experiment::Experiment;
@@ -33,10 +33,12 @@ pub(super) struct Settings {
 pub(super) struct Session {
     output: Arc<Output>,
     engine: Engine,
+    /// Of the last search.
+    printer: Option<Arc<Printer>>,
     /// What an empty `WeightsFile` returns to.
     start: LoadedWeights,
     /// As they were loaded; the engine's may be without the network.
-    weights: Arc<Weights>,
+    loaded: LoadedWeights,
     game: Game,
     pub settings: Settings,
     background: Option<Background>,
@@ -78,7 +80,8 @@ impl Session {
         Ok(Session {
             output: Arc::default(),
             engine: Engine::new(EngineSettings::new(start.weights.clone())?)?,
-            weights: start.weights.clone(),
+            printer: None,
+            loaded: start.clone(),
             start,
             game: Game::default(),
             settings: Settings {
@@ -145,7 +148,7 @@ impl Session {
             Command::Go(go) => self.go(&go),
             Command::Perft(depth) => self.perft(depth),
             Command::Stop => self.stop(),
-            Command::PonderHit => self.engine.ponderhit(),
+            Command::PonderHit => self.ponderhit(),
             Command::SetOption { name, value } => {
                 if let Err(error) = options::set(self, &name, value.as_deref()) {
                     self.output.message(error);
@@ -219,19 +222,27 @@ impl Session {
             started,
             ..SearchRequest::new(self.game.clone(), go.limits)
         };
-        let printer = Printer {
-            output: self.output.clone(),
-            root: self.game.position().clone(),
-            show_wdl: self.settings.show_wdl,
-            win_model: self.engine().weights.win_model(),
-        };
-        self.engine.start(request, Arc::new(printer));
+        let printer = Arc::new(Printer::new(
+            self.output.clone(),
+            self.game.position().clone(),
+            self.engine().weights.win_model(),
+            self.settings.show_wdl,
+        ));
+        self.printer = Some(printer.clone());
+        self.engine.start(request, printer);
     }
 
     fn legal_among(&self, texts: &[String]) -> Vec<Move> {
         let chess = self.game.position().chess();
         let read = |text: &String| text.parse::<UciMove>().ok()?.to_move(chess).ok();
         texts.iter().filter_map(read).collect()
+    }
+
+    fn ponderhit(&self) {
+        if let Some(printer) = &self.printer {
+            printer.ponderhit();
+        }
+        self.engine.ponderhit();
     }
 
     fn stop(&mut self) {
@@ -265,14 +276,23 @@ impl Session {
         if let Some(outcome) = outcome {
             self.tuning = None;
             if let Some(weights) = outcome {
-                let applied = self.play_with(Arc::new(weights));
+                let loaded = LoadedWeights {
+                    weights: Arc::new(weights),
+                    origin: WeightsOrigin::Tuned,
+                };
+                let applied = self.play_with(loaded);
                 applied.unwrap_or_else(|reason| self.output.message(reason));
             }
         }
     }
 
+    /// As `finch bench`: installed weights do not change the signature, chosen ones do.
     fn bench(&mut self) {
-        let (weights, output) = (self.engine().weights.clone(), self.output.clone());
+        let weights = match self.loaded.origin {
+            WeightsOrigin::Installed(_) => LoadedWeights::built_in().weights,
+            _ => self.engine().weights.clone(),
+        };
+        let output = self.output.clone();
         self.background = Some(Background::start(move |stop| {
             match bench::run(&weights, stop) {
                 Ok(benchmark) => output.line(benchmark),
@@ -343,14 +363,16 @@ impl Session {
             path => LoadedWeights::named(Path::new(path))
                 .map_err(|error| format!("{error}; weights unchanged"))?,
         };
-        self.output.message(&loaded);
-        self.play_with(loaded.weights)
+        let message = loaded.to_string();
+        self.play_with(loaded)?;
+        self.output.message(message);
+        Ok(())
     }
 
-    fn play_with(&mut self, weights: Arc<Weights>) -> Applied {
-        let params = SearchParams::from_table(&weights.search);
+    fn play_with(&mut self, loaded: LoadedWeights) -> Applied {
+        let params = SearchParams::from_table(&loaded.weights.search);
         let params = params.map_err(|error| format!("{error}; weights unchanged"))?;
-        self.weights = weights;
+        self.loaded = loaded;
         self.configure(|engine| engine.params = params)?;
         self.choose_evaluator()
     }
@@ -358,8 +380,8 @@ impl Session {
     /// Other weights clear the table: its scores come from the evaluator before.
     pub fn choose_evaluator(&mut self) -> Applied {
         let weights = match self.settings.network {
-            true => self.weights.clone(),
-            false => Arc::new(Weights::clone(&self.weights).without_network()),
+            true => self.loaded.weights.clone(),
+            false => Arc::new(Weights::clone(&self.loaded.weights).without_network()),
         };
         self.configure(|engine| engine.weights = weights)
     }
