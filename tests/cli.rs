@@ -145,7 +145,7 @@ queen = 900.0
 fn installed_weights_play_but_change_neither_bench_nor_default() {
     let (_folder, program) = with_installed(INSTALLED);
     let says = |arguments: &[&str]| stdout(&run(&program, arguments));
-    assert!(says(&["uci"]).contains("tuned pawns (installed as "));
+    assert!(says(&["uci", "uci"]).contains("tuned pawns (installed as "));
     let default = says(&["setoption name WeightsFile value default", "eval"]);
     assert!(default.contains("(built in)"), "{default}");
     assert_ne!(
