@@ -3,6 +3,7 @@
 use super::Search;
 use super::cuckoo::upcoming_repetition;
 use super::score::{DRAW, MAX_PLY};
+use crate::eval::Score;
 use crate::position::{Position, movegen};
 
 impl Search<'_> {
@@ -39,6 +40,12 @@ impl Search<'_> {
         } else {
             contempt
         }
+    }
+
+    /// What a root score is reported as: a draw is 0, whatever it is worth to the search, so that
+    /// GUIs and match runners recognise it.
+    pub(super) fn without_contempt(&self, score: Score) -> Score {
+        if score == self.draw_score(0) { DRAW } else { score }
     }
 
     /// Plies back within which a position can repeat.

@@ -190,7 +190,7 @@ impl Search<'_> {
             depth: self.root_depth,
             seldepth: root.seldepth,
             multi_pv: line + 1,
-            score: root.known_score(),
+            score: self.without_contempt(root.known_score()),
             bound,
             nodes: self.control.nodes(),
             hashfull: self.tt.hashfull(),
@@ -247,7 +247,7 @@ impl Search<'_> {
         SearchResult {
             best_move: Some(root.m),
             ponder: root.pv.get(1).copied(),
-            score: root.known_score(),
+            score: self.without_contempt(root.known_score()),
             depth: self.completed_depth,
             nodes: self.nodes,
         }
