@@ -45,7 +45,11 @@ impl Search<'_> {
     /// What a root score is reported as: a draw is 0, whatever it is worth to the search, so that
     /// GUIs and match runners recognise it.
     pub(super) fn without_contempt(&self, score: Score) -> Score {
-        if score == self.draw_score(0) { DRAW } else { score }
+        if score == self.draw_score(0) {
+            DRAW
+        } else {
+            score
+        }
     }
 
     /// Plies back within which a position can repeat.
