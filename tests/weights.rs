@@ -337,3 +337,38 @@ fn win_model_and_search_constants_are_read_and_written() {
         assert!(error.starts_with(message), "{error}");
     }
 }
+
+#[test]
+fn the_win_model_is_fitted_to_games_and_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pawns.toml");
+    std::fs::write(&path, "[material]\npawn = 100\n").expect("written");
+    // White reports +1.00 and wins three games of five; Black reports -1.00 and wins one.
+    let moves = "Nf3 Nf6 Ng1 Ng8 ".repeat(5);
+    let moves: Vec<_> = moves.split_whitespace().collect();
+    let mut pgn = String::new();
+    for result in ["1-0", "1-0", "1-0", "1/2-1/2", "0-1"].repeat(20) {
+        pgn += &format!("[Result \"{result}\"]\n\n");
+        for (ply, san) in moves.iter().enumerate() {
+            let sign = if ply % 2 == 0 { '+' } else { '-' };
+            pgn += &format!("{san} {{{sign}1.00/14 0.21s}} ");
+        }
+        pgn += &format!("{result}\n\n");
+    }
+    let games = folder.path().join("games.pgn");
+    std::fs::write(&games, pgn).expect("written");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_finch"))
+        .args(["weights", "win-model", "--save"])
+        .args([&path, &games])
+        .output()
+        .expect("finch runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    assert!(
+        text.starts_with("500 scored moves: midpoint 109, slope 223 "),
+        "{text}"
+    );
+    // Odds of 1.5 at +200 units and 0.25 at -200.
+    let model = Weights::load(&path).expect("weights").win_model();
+    assert_eq!((model.midpoint, model.slope), (109.0, 223.0));
+}

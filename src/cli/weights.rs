@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 
 use super::output;
-use crate::eval::{Family, TERMS, TermInfo, Value, Weights, differences};
+use crate::data::{Source, scored_results};
+use crate::eval::{Family, TERMS, TermInfo, Value, Weights, WinModel, differences};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -23,6 +24,16 @@ enum Action {
     Diff { left: PathBuf, right: PathBuf },
     /// List every term: name, bounds, meaning.
     List,
+    /// Fit the win model (what score wins half of the games) to games the weights played against
+    /// their equal, in PGN with scores in the comments as match runners write them.
+    WinModel {
+        file: PathBuf,
+        #[arg(required = true)]
+        games: Vec<PathBuf>,
+        /// Write the model into the network file or, without a network, the weights file.
+        #[arg(long)]
+        save: bool,
+    },
 }
 
 impl Arguments {
@@ -31,6 +42,7 @@ impl Arguments {
             Action::Check { file } => check(&file)?,
             Action::Diff { left, right } => diff(&left, &right)?,
             Action::List => list(),
+            Action::WinModel { file, games, save } => win_model(&file, &games, save)?,
         };
         Ok(output::print(&text)?)
     }
@@ -80,6 +92,36 @@ fn diff(left: &Path, right: &Path) -> Result<String> {
     }
     lines.push(format!("{} weights differ\n", found.len()));
     Ok(lines.join("\n"))
+}
+
+fn win_model(file: &Path, games: &[PathBuf], save: bool) -> Result<String> {
+    let mut weights = Weights::load(file)?;
+    let before = weights.win_model();
+    let mut samples = Vec::new();
+    for games in games {
+        samples.extend(scored_results(&Source::file(games), &before)?);
+    }
+    let fitted = WinModel::fit(&samples).with_context(|| {
+        let scored = samples.len();
+        format!("{scored} scored moves are too few for a win model; play more games")
+    })?;
+    // Files show whole units: the rest is noise.
+    let fitted = WinModel {
+        midpoint: fitted.midpoint.round(),
+        slope: fitted.slope.round(),
+    };
+    if save {
+        weights
+            .save_win_model(file, fitted)
+            .with_context(|| format!("{}: cannot save the win model", file.display()))?;
+    }
+    let shown = |model: WinModel| format!("midpoint {}, slope {}", model.midpoint, model.slope);
+    Ok(format!(
+        "{} scored moves: {} (before: {})\n",
+        samples.len(),
+        shown(fitted),
+        shown(before)
+    ))
 }
 
 fn shown(value: Value) -> String {

@@ -28,6 +28,7 @@ mod selection;
 mod selfplay;
 mod source;
 mod text;
+mod win_model;
 mod zstd;
 
 use std::path::{Path, PathBuf};
@@ -53,6 +54,7 @@ pub use selfplay::{
     Judged, PROBED_MOVES, SelfPlay, engine as selfplay_engine, mentors_game, own_game, probed_games,
 };
 pub use source::{Lines, Source};
+pub use win_model::scored_results;
 
 use sample::Sampler;
 

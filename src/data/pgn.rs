@@ -5,13 +5,14 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
-use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, FromSetup, Move, Outcome, Position as _, PositionError};
 
 use super::sample::Sampler;
 use super::selection::{Date, Selection};
 use super::{DataError, Source, unreadable};
+use crate::eval::Centipawns;
 
 /// Tags this long are odd but harmless: annotated games carry whole opening names.
 const TAG_LINE_LIMIT: usize = 1 << 14;
@@ -28,6 +29,9 @@ pub struct PgnGame {
     pub outcome: Outcome,
     pub start: Chess,
     pub moves: Vec<Move>,
+    /// The scores in the comments of match runners (`{+0.35/14 0.21s}`), each with the number of
+    /// moves played by then.
+    pub scores: Vec<(usize, Centipawns)>,
 }
 
 /// `Color` counts Black first.
@@ -43,6 +47,7 @@ impl Default for PgnGame {
             outcome: Outcome::Unknown,
             start: Chess::default(),
             moves: Vec::new(),
+            scores: Vec::new(),
         }
     }
 }
@@ -171,6 +176,16 @@ impl Visitor for GameVisitor<'_> {
         ControlFlow::Continue(())
     }
 
+    fn comment(
+        &mut self,
+        movetext: &mut Movetext,
+        comment: RawComment<'_>,
+    ) -> ControlFlow<PgnItem> {
+        let PgnGame { moves, scores, .. } = &mut *movetext.record;
+        scores.extend(comment_score(comment.as_bytes()).map(|score| (moves.len(), score)));
+        ControlFlow::Continue(())
+    }
+
     fn begin_variation(&mut self, _: &mut Movetext) -> ControlFlow<PgnItem, Skip> {
         ControlFlow::Continue(Skip(true))
     }
@@ -188,6 +203,15 @@ impl Visitor for GameVisitor<'_> {
         }
         PgnItem::Game(movetext.record)
     }
+}
+
+/// The score that a comment such as `+0.35/14 0.21s` begins with; nothing for a mate.
+fn comment_score(comment: &[u8]) -> Option<Centipawns> {
+    let text = std::str::from_utf8(comment).ok()?.trim_start();
+    let (pawns, depth) = text.split_once('/')?;
+    let is_score = pawns.contains('.') && depth.starts_with(|c: char| c.is_ascii_digit());
+    let pawns: f64 = pawns.parse().ok().filter(|_| is_score)?;
+    Some(Centipawns((100.0 * pawns).round() as i32))
 }
 
 /// Where the game begins: the initial position, or its FEN tag.

@@ -198,6 +198,21 @@ impl Weights {
         text.push_str("]\n");
     }
 
+    /// Sets the win model and writes it where it belongs: into the file of the network beside
+    /// the weights file or, without a network, into the weights file itself.
+    pub fn save_win_model(&mut self, path: &Path, model: WinModel) -> std::io::Result<()> {
+        match &mut self.network {
+            Some(network) => {
+                network.header.win_model = model;
+                write_atomically(&path.with_file_name(&network.file), network.to_bytes())
+            }
+            None => {
+                self.terms_win_model = model;
+                self.save(path)
+            }
+        }
+    }
+
     /// Writes the file, and beside it the network it names: `best.toml` has `best.net`. The
     /// network comes first, so that the file never names one that is missing.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
