@@ -4,7 +4,7 @@
 //! the text tells so much about it that a position can be set up of which everything said there
 //! is true.
 
-use finch::eval::{TERMS, TermInfo, Value, Weights, explain, term, trace};
+use finch::eval::{TERMS, TermInfo, TermValue, Weights, explain, term, trace};
 use finch::position::Position;
 
 /// ```text
@@ -24,7 +24,7 @@ fn counts(name: &str) -> (i32, i32) {
     let info = TermInfo::named(name).unwrap_or_else(|| panic!("{name} is no term"));
     let mut weights = Weights::zero("one term");
     for term in info.terms() {
-        weights.set(term, Value::both(1.0));
+        weights.set(term, TermValue::both(1.0));
     }
     let explanation = explain(&figure(), &weights);
     let mut lines = explanation.families.iter().flat_map(|family| &family.terms);
@@ -83,7 +83,12 @@ fn every_feature_of_the_two_large_papers_has_a_weight() {
     for (file, lines) in [("vazquez-2013", 30), ("david-tabibi-2011", 34)] {
         let path = format!("weights/papers/{file}.toml");
         let weights = Weights::load(path.as_ref()).unwrap_or_else(|error| panic!("{error}"));
-        let weighs = |info: &&TermInfo| weights.values(info).iter().any(|v| *v != Value::default());
+        let weighs = |info: &&TermInfo| {
+            weights
+                .values(info)
+                .iter()
+                .any(|v| *v != TermValue::default())
+        };
         assert_eq!(TERMS.iter().filter(weighs).count(), lines, "{file}");
     }
 }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::output;
 use crate::data::{Source, scored_results};
-use crate::eval::{Family, TERMS, TermInfo, Value, Weights, WinModel, differences};
+use crate::eval::{Family, TERMS, TermInfo, TermValue, Weights, WinModel, differences};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -55,7 +55,12 @@ fn check(file: &Path) -> Result<String> {
     lines.extend(provenance.map(|(key, value)| format!("  {key}: {value}")));
     let network = weights.network.iter();
     lines.extend(network.map(|network| format!("  judged by the network {}", network.file)));
-    let weighs = |info: &&&TermInfo| weights.values(info).iter().any(|v| *v != Value::default());
+    let weighs = |info: &&&TermInfo| {
+        weights
+            .values(info)
+            .iter()
+            .any(|v| *v != TermValue::default())
+    };
     for &family in Family::ALL {
         let all: Vec<_> = family_terms(family).collect();
         let used = all.iter().filter(weighs).count();
@@ -124,7 +129,7 @@ fn win_model(file: &Path, games: &[PathBuf], save: bool) -> Result<String> {
     ))
 }
 
-fn shown(value: Value) -> String {
+fn shown(value: TermValue) -> String {
     if value.midgame == value.endgame {
         format!("{}", value.midgame)
     } else {

@@ -87,7 +87,8 @@ pub use terms::sink::{
 };
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{
-    Difference, Packed, Value, Weights, WeightsError, WeightsId, WeightsProblem, differences,
+    Difference, PackedScore, TermValue, Weights, WeightsError, WeightsId, WeightsProblem,
+    differences,
 };
 
 /// The score of a position, from the board alone; the same that an [`Evaluator`] gives.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::settings::SettingError;
-use crate::eval::{Family, Packed, TERMS, Term, TermInfo, Value, Weights};
+use crate::eval::{Family, PackedScore, TERMS, Term, TermInfo, TermValue, Weights};
 
 /// The table `[genome]` of a preset.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -146,14 +146,14 @@ pub struct Genome {
     /// For each term its column, if it has one.
     column_of: Vec<Option<u16>>,
     /// The part of each term that no gene sets.
-    fixed: Vec<Packed>,
+    fixed: Vec<PackedScore>,
     /// Whether the fixed parts alone enable endgame scales.
     always_scaled: bool,
 }
 
 /// An individual's weights by column.
 pub struct ColumnValues {
-    pub columns: Vec<Packed>,
+    pub columns: Vec<PackedScore>,
     /// Whether endgame scales apply.
     pub scaled: bool,
 }
@@ -218,12 +218,12 @@ impl Genome {
         let mut columns: Vec<GeneColumn> = Vec::new();
         let mut by_setter = BTreeMap::new();
         let mut column_of = vec![None; count];
-        let mut fixed = vec![Packed::ZERO; count];
+        let mut fixed = vec![PackedScore::ZERO; count];
         for term in (0..count).filter_map(Term::from_index) {
             let (midgame, endgame, factor) = setters[term.index()];
             let value = base.packed(term);
             let kept = |setter: Option<usize>, value| if setter.is_none() { value } else { 0 };
-            fixed[term.index()] = Packed::new(
+            fixed[term.index()] = PackedScore::new(
                 kept(midgame, value.midgame()),
                 kept(endgame, value.endgame()),
             );
@@ -242,7 +242,7 @@ impl Genome {
         }
         let mut scales = (0..count).filter_map(Term::from_index).filter(is_scale);
         Genome {
-            always_scaled: scales.any(|term| fixed[term.index()] != Packed::ZERO),
+            always_scaled: scales.any(|term| fixed[term.index()] != PackedScore::ZERO),
             genes,
             start,
             unit,
@@ -272,7 +272,7 @@ impl Genome {
     }
 
     /// The column that counts a term, and the part of its weight that no gene sets.
-    pub fn column_of(&self, term: Term) -> (Option<u16>, Packed) {
+    pub fn column_of(&self, term: Term) -> (Option<u16>, PackedScore) {
         (self.column_of[term.index()], self.fixed[term.index()])
     }
 
@@ -315,21 +315,21 @@ impl Genome {
                     values[gene] * self.unit * f64::from(column.factor)
                 })
             };
-            let value = Value {
+            let value = TermValue {
                 midgame: of(column.midgame),
                 endgame: of(column.endgame),
             };
             let packed = value.packed(column.term.info());
             // Zero may be outside the bounds of a term; what no gene sets adds nothing here.
-            Packed::new(
+            PackedScore::new(
                 column.midgame.map_or(0, |_| packed.midgame()),
                 column.endgame.map_or(0, |_| packed.endgame()),
             )
         };
-        let columns: Vec<Packed> = self.columns.iter().map(packed).collect();
+        let columns: Vec<PackedScore> = self.columns.iter().map(packed).collect();
         let mut set = self.columns.iter().zip(&columns);
         let scaled = self.always_scaled
-            || set.any(|(column, value)| is_scale(&column.term) && *value != Packed::ZERO);
+            || set.any(|(column, value)| is_scale(&column.term) && *value != PackedScore::ZERO);
         ColumnValues { columns, scaled }
     }
 
@@ -394,7 +394,7 @@ fn fix(base: &mut Weights, info: &TermInfo, entries: &[f64], unit: f64) -> Resul
     }
     for (term, value) in info.terms().zip(entries) {
         check_bounds(info, value * unit)?;
-        base.set(term, Value::both(value * unit));
+        base.set(term, TermValue::both(value * unit));
     }
     Ok(())
 }

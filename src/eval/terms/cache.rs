@@ -9,7 +9,7 @@ use super::material;
 use super::pawns::PawnStructure;
 use super::sink::Scorer;
 use super::{report_material, report_structure};
-use crate::eval::weights::{Packed, Weights};
+use crate::eval::weights::{PackedScore, Weights};
 
 /// A direct-mapped cache: one entry per slot, always replaced.
 pub struct Cache<T, const SLOTS: usize> {
@@ -45,8 +45,8 @@ impl<T: Copy + Default, const SLOTS: usize> Cache<T, SLOTS> {
 /// Everything that depends on pawns and kings alone.
 #[derive(Clone, Copy, Default)]
 pub struct PawnEntry {
-    pub sum: Packed,
-    pub complexity: Packed,
+    pub sum: PackedScore,
+    pub complexity: PackedScore,
     pub structure: PawnStructure,
 }
 
@@ -67,7 +67,7 @@ impl PawnEntry {
 /// Everything that depends on the number of pieces of each role alone.
 #[derive(Clone, Copy, Default)]
 pub struct MaterialEntry {
-    pub sum: Packed,
+    pub sum: PackedScore,
     pub phase: i32,
 }
 

@@ -9,7 +9,7 @@
 use shakmaty::Color;
 
 use super::list::{Family, Term, WEIGHT_COUNT};
-use crate::eval::weights::{Packed, Weights};
+use crate::eval::weights::{PackedScore, Weights};
 
 pub trait Sink {
     /// Whether this sink needs the family.
@@ -69,7 +69,7 @@ pub struct Totals {
 
 impl Totals {
     #[inline]
-    fn of(sum: Packed, complexity: Packed) -> Totals {
+    fn of(sum: PackedScore, complexity: PackedScore) -> Totals {
         Totals {
             midgame: sum.midgame().into(),
             endgame: sum.endgame().into(),
@@ -138,15 +138,15 @@ pub fn tapered_score_for_white(totals: Totals, taper: &Taper, scaled: bool) -> i
     let phase = i64::from(taper.phase);
     let full = i64::from(Taper::FULL_PHASE);
     let blended = totals.midgame * phase + endgame * (full - phase);
-    let score = blended / (full * i64::from(Packed::UNIT));
+    let score = blended / (full * i64::from(PackedScore::UNIT));
     score.clamp(-i64::from(SCORE_LIMIT), i64::from(SCORE_LIMIT)) as i32
 }
 
 /// Adds up weights: the sink used in play.
 pub struct Scorer<'a> {
     weights: &'a Weights,
-    pub sum: Packed,
-    pub complexity: Packed,
+    pub sum: PackedScore,
+    pub complexity: PackedScore,
 }
 
 impl<'a> Scorer<'a> {
@@ -154,8 +154,8 @@ impl<'a> Scorer<'a> {
     pub fn new(weights: &'a Weights) -> Scorer<'a> {
         Scorer {
             weights,
-            sum: Packed::ZERO,
-            complexity: Packed::ZERO,
+            sum: PackedScore::ZERO,
+            complexity: PackedScore::ZERO,
         }
     }
 

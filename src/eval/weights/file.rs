@@ -2,9 +2,9 @@
 //!
 //! ```toml
 //! name = "Finch"
-//! network = "finch.net" # if a network beside this file is to judge instead of the terms
+//! network = "finch.net" # optional: a network beside this file, which evaluates instead
 //!
-//! [provenance]          # free words about where the values come from
+//! [provenance]          # free text about where the values come from
 //! source = "hand-set"
 //!
 //! [win_model]           # what the terms' scores mean, see `WinModel`
@@ -22,9 +22,8 @@
 //! knight_mobility = [-40, [-20, -25], 0, 5, 10, 15, 20, 24, 28]
 //! ```
 //!
-//! A term that a file does not name weighs nothing, which is how a paper's six numbers make a
-//! whole evaluator; a file that names no term at all is a mistake. Every error tells file,
-//! line and term, because the reader is a person with an editor open.
+//! A term that the file does not name is zero, so a paper's six numbers make a complete
+//! evaluation. A file that names no term at all is refused. Errors name file, line and term.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +34,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-use super::{Value, Weights};
+use super::{TermValue, Weights};
 use crate::eval::nnue::{Network, NetworkError};
 use crate::eval::score::WinModel;
 use crate::eval::terms::{Family, TERMS, Term, TermInfo};
@@ -119,15 +118,15 @@ impl Weights {
         Weights::from_toml(text, &file)
     }
 
-    /// Reads the text of a weights file; `file` is what errors call it, and beside it lies the
-    /// network it may name.
+    /// Parses the text of a weights file. `file` is its name in errors; the network it may name is
+    /// looked for in the same folder.
     pub fn from_toml(text: &str, file: &str) -> Result<Weights, WeightsError> {
         Weights::read(text, file, |name| {
             Network::load(&Path::new(file).with_file_name(name), name)
         })
     }
 
-    /// The same, with networks from elsewhere.
+    /// The same, with another source of networks.
     pub(in crate::eval) fn read(
         text: &str,
         file: &str,
@@ -136,8 +135,8 @@ impl Weights {
         Reader { text, file }.read(network)
     }
 
-    /// The text of a weights file: every term that weighs something, in the order of the list,
-    /// each under its meaning. The first is always written, as a file must name a term.
+    /// The text of a weights file: every term that is not zero, in the order of the list, each with
+    /// its meaning. The first term is always written, because a file must name one.
     pub fn to_toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if let Some(network) = &self.network {
@@ -180,7 +179,7 @@ impl Weights {
     fn write_term(&self, info: &TermInfo, text: &mut String) {
         let values = self.values(info);
         let is_first = info.offset == TERMS[0].offset;
-        if !is_first && values.iter().all(|value| *value == Value::default()) {
+        if !is_first && values.iter().all(|value| *value == TermValue::default()) {
             return;
         }
         let _ = writeln!(text, "# {}", info.meaning.trim());
@@ -229,8 +228,8 @@ impl Weights {
     }
 }
 
-/// Tables of squares read as diagrams, eight files wide or, for the king, four; other tables in
-/// even rows.
+/// Values per row: tables of squares are written as diagrams, eight files wide or, for the king,
+/// four; other tables in even rows.
 fn row_length(info: &TermInfo) -> usize {
     match (info.family, info.length) {
         (Family::Squares, 32) => 4,
@@ -241,7 +240,7 @@ fn row_length(info: &TermInfo) -> usize {
     }
 }
 
-fn written(value: Value) -> String {
+fn written(value: TermValue) -> String {
     if value.midgame == value.endgame {
         format!("{}", value.midgame)
     } else {
@@ -264,7 +263,7 @@ fn bare_or_quoted(key: &str) -> String {
 
 type Entry<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
 
-/// A table's entries as the file has them, so that the first mistake is the one reported.
+/// The entries of a table in the order of the file, so that the first error is reported.
 fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -372,7 +371,7 @@ impl Reader<'_> {
         Ok(constants)
     }
 
-    /// Reads one family's table; answers how many terms it named.
+    /// Reads the table of a family. Returns how many terms it names.
     fn family(
         &self,
         family: Family,
@@ -401,7 +400,7 @@ impl Reader<'_> {
         &self,
         info: &TermInfo,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<Vec<Value>, WeightsError> {
+    ) -> Result<Vec<TermValue>, WeightsError> {
         if info.length == 1 {
             return Ok(vec![self.value(info, value)?]);
         }
@@ -417,9 +416,13 @@ impl Reader<'_> {
     }
 
     /// A number for both phases, or a pair.
-    fn value(&self, info: &TermInfo, value: &Spanned<DeValue<'_>>) -> Result<Value, WeightsError> {
+    fn value(
+        &self,
+        info: &TermInfo,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<TermValue, WeightsError> {
         if !value.get_ref().is_array() {
-            return Ok(Value::both(self.number(info, value)?));
+            return Ok(TermValue::both(self.number(info, value)?));
         }
         let array = self.array(info, "a number or a pair", value)?;
         let pair: Vec<_> = array.iter().collect();
@@ -430,7 +433,7 @@ impl Reader<'_> {
             };
             return Err(self.fail(value.span(), Some(info.name), problem));
         };
-        Ok(Value {
+        Ok(TermValue {
             midgame: self.number(info, midgame)?,
             endgame: self.number(info, endgame)?,
         })
@@ -524,7 +527,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The key whose value a syntax error most likely sits in: the last one begun before it.
+    /// The key whose value most likely contains a syntax error: the last one before it.
     fn term_around(&self, offset: usize) -> Option<&str> {
         let end = self
             .text
@@ -541,15 +544,15 @@ impl Reader<'_> {
     }
 }
 
-/// A weight two files disagree on.
+/// A weight that differs between two files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     pub term: Term,
-    pub left: Value,
-    pub right: Value,
+    pub left: TermValue,
+    pub right: TermValue,
 }
 
-/// Every weight two sets disagree on, in the order of the list.
+/// All weights that differ, in the order of the list.
 pub fn differences(left: &Weights, right: &Weights) -> Vec<Difference> {
     let terms = TERMS.iter().flat_map(TermInfo::terms);
     let compared = terms.map(|term| Difference {

@@ -1,8 +1,9 @@
-//! The weights: one flat vector of midgame and endgame values, with a name and a history.
+//! Everything that decides how Finch evaluates: the values of the terms, a network, the win model,
+//! and search constants; with a name and their provenance. `file` reads and writes them as TOML.
 //!
-//! Values are kept in hundredths of a centipawn, so the numbers the papers print (315.4, 5.62)
-//! stay exactly what they are, and both phases share one machine word so that the evaluation
-//! adds them together in one step. `file` reads and writes them as TOML.
+//! Values of terms are stored in hundredths of an internal unit, so the numbers the papers print
+//! (315.4, 5.62) are exact. Midgame and endgame share one machine word, so the evaluation adds
+//! both with one instruction.
 
 mod file;
 
@@ -23,16 +24,16 @@ pub use file::{Difference, WeightsError, WeightsProblem, differences};
 
 /// A midgame and an endgame value in one word, the endgame in the upper half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Packed(i64);
+pub struct PackedScore(i64);
 
-impl Packed {
-    pub const ZERO: Packed = Packed(0);
-    /// How many parts a centipawn is divided into.
+impl PackedScore {
+    pub const ZERO: PackedScore = PackedScore(0);
+    /// The fixed-point unit: so many parts make one internal unit.
     pub const UNIT: i32 = 100;
 
     #[inline]
-    pub const fn new(midgame: i32, endgame: i32) -> Packed {
-        Packed(((endgame as i64) << 32) + midgame as i64)
+    pub const fn new(midgame: i32, endgame: i32) -> PackedScore {
+        PackedScore(((endgame as i64) << 32) + midgame as i64)
     }
 
     #[inline]
@@ -40,74 +41,73 @@ impl Packed {
         self.0 as i32
     }
 
-    /// The upper half, less what a negative lower half borrowed from it.
+    /// The upper half, corrected for the borrow of a negative lower half.
     #[inline]
     pub const fn endgame(self) -> i32 {
         ((self.0 + (1 << 31)) >> 32) as i32
     }
 }
 
-impl AddAssign for Packed {
+impl AddAssign for PackedScore {
     #[inline(always)]
-    fn add_assign(&mut self, other: Packed) {
+    fn add_assign(&mut self, other: PackedScore) {
         self.0 += other.0;
     }
 }
 
-impl Mul<i32> for Packed {
-    type Output = Packed;
+impl Mul<i32> for PackedScore {
+    type Output = PackedScore;
     #[inline(always)]
-    fn mul(self, count: i32) -> Packed {
-        Packed(self.0 * i64::from(count))
+    fn mul(self, count: i32) -> PackedScore {
+        PackedScore(self.0 * i64::from(count))
     }
 }
 
-/// A midgame and an endgame value in units of score.
+/// A midgame and an endgame value in internal units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Value {
+pub struct TermValue {
     pub midgame: f64,
     pub endgame: f64,
 }
 
-impl Value {
-    pub const fn both(value: f64) -> Value {
-        Value {
+impl TermValue {
+    pub const fn both(value: f64) -> TermValue {
+        TermValue {
             midgame: value,
             endgame: value,
         }
     }
 
-    /// As the evaluation adds it up: within the bounds of its term, rounded to hundredths; what
-    /// is not a number becomes zero.
-    pub fn packed(self, info: &TermInfo) -> Packed {
+    /// The packed form: clamped to the bounds of its term, rounded to hundredths. NaN becomes zero.
+    pub fn packed(self, info: &TermInfo) -> PackedScore {
         let fixed = |value: f64| {
             let bounded = value.clamp(f64::from(info.low), f64::from(info.high));
-            (bounded * f64::from(Packed::UNIT)).round() as i32
+            (bounded * f64::from(PackedScore::UNIT)).round() as i32
         };
-        Packed::new(fixed(self.midgame), fixed(self.endgame))
+        PackedScore::new(fixed(self.midgame), fixed(self.endgame))
     }
 }
 
-impl From<Packed> for Value {
-    fn from(packed: Packed) -> Value {
-        let unit = f64::from(Packed::UNIT);
-        Value {
+impl From<PackedScore> for TermValue {
+    fn from(packed: PackedScore) -> TermValue {
+        let unit = f64::from(PackedScore::UNIT);
+        TermValue {
             midgame: f64::from(packed.midgame()) / unit,
             endgame: f64::from(packed.endgame()) / unit,
         }
     }
 }
 
-impl std::iter::Sum for Value {
-    fn sum<I: Iterator<Item = Value>>(all: I) -> Value {
-        all.fold(Value::default(), |left, right| Value {
+impl std::iter::Sum for TermValue {
+    fn sum<I: Iterator<Item = TermValue>>(all: I) -> TermValue {
+        all.fold(TermValue::default(), |left, right| TermValue {
             midgame: left.midgame + right.midgame,
             endgame: left.endgame + right.endgame,
         })
     }
 }
 
-/// The vector's room: a power of two, so that a masked index needs no check.
+/// The capacity of the vector: a power of two, so that a masked index needs no bounds check.
 const CAPACITY: usize = WEIGHT_COUNT.next_power_of_two();
 
 /// Identifies how weights play; see [`Weights::id`].
@@ -125,13 +125,13 @@ pub struct Weights {
     pub name: String,
     /// Where the values come from, in the order of the file: preset, data, seed, fitness, date.
     pub provenance: Vec<(String, String)>,
-    packed: Box<[Packed; CAPACITY]>,
+    packed: Box<[PackedScore; CAPACITY]>,
     /// One bit for each family that has a value other than zero.
     families: u32,
     /// Whether the papers' features weigh anything besides legal moves.
     papers_in_full: bool,
-    /// If there is one, it judges in place of the terms; they still tell the search what pieces
-    /// are worth.
+    /// Evaluates in place of the terms, except in the last endings. The search takes its piece
+    /// values from the terms all the same.
     pub network: Option<Network>,
     /// The win model of the terms. A network has its own: ask [`Weights::win_model`].
     pub terms_win_model: WinModel,
@@ -141,12 +141,12 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// All zero: an evaluation that knows nothing.
+    /// All values zero.
     pub fn zero(name: &str) -> Weights {
         Weights {
             name: name.to_owned(),
             provenance: Vec::new(),
-            packed: Box::new([Packed::ZERO; CAPACITY]),
+            packed: Box::new([PackedScore::ZERO; CAPACITY]),
             families: 0,
             papers_in_full: false,
             network: None,
@@ -155,15 +155,15 @@ impl Weights {
         }
     }
 
-    /// The same terms, left to judge alone: what a tuner of terms begins with.
+    /// The same terms without the network: the start for tuning terms.
     pub fn without_network(mut self) -> Weights {
         self.network = None;
         self
     }
 
-    /// A term's value as the evaluation adds it up.
+    /// The packed value of a term.
     #[inline(always)]
-    pub fn packed(&self, term: Term) -> Packed {
+    pub fn packed(&self, term: Term) -> PackedScore {
         self.packed[term.index() & (CAPACITY - 1)]
     }
 
@@ -185,7 +185,7 @@ impl Weights {
         for info in TERMS {
             for (index, term) in info.terms().enumerate() {
                 let packed = self.packed(term);
-                if packed != Packed::ZERO {
+                if packed != PackedScore::ZERO {
                     hasher.write(info.name.as_bytes());
                     hasher.write_u64(index as u64);
                     hasher.write_u64(packed.0 as u64);
@@ -204,7 +204,7 @@ impl Weights {
         WeightsId(hasher.finish())
     }
 
-    /// Name and origin in a line each, for people who want to know what they play against.
+    /// Name and provenance, one line each.
     pub fn summary(&self) -> String {
         let mut summary = format!("weights: {}", self.name);
         for (key, value) in &self.provenance {
@@ -226,28 +226,28 @@ impl Weights {
         self.families & (1 << family as u32) != 0
     }
 
-    /// Two of the papers weigh no feature of their own but legal moves, and play many games.
+    /// Two of the papers use only legal moves of the papers' features; the others are then skipped,
+    /// because those two play many games.
     #[inline(always)]
     pub fn uses_papers_in_full(&self) -> bool {
         self.papers_in_full
     }
 
-    pub fn get(&self, term: Term) -> Value {
+    pub fn get(&self, term: Term) -> TermValue {
         self.packed(term).into()
     }
 
-    /// Sets a value, rounded to hundredths and brought within the term's bounds; what is not a
-    /// number becomes zero.
-    pub fn set(&mut self, term: Term, value: Value) {
+    /// Sets a value, rounded to hundredths and clamped to the term's bounds. NaN becomes zero.
+    pub fn set(&mut self, term: Term, value: TermValue) {
         let info = term.info();
         self.set_all(info, [(term, value)]);
     }
 
-    /// Sets several values of one line.
+    /// Sets several values of one term.
     pub(super) fn set_all(
         &mut self,
         info: &TermInfo,
-        values: impl IntoIterator<Item = (Term, Value)>,
+        values: impl IntoIterator<Item = (Term, TermValue)>,
     ) {
         for (term, value) in values {
             self.packed[term.index()] = value.packed(info);
@@ -259,7 +259,7 @@ impl Weights {
         let lines = TERMS.iter().filter(|info| info.family == family);
         let weighing: Vec<Term> = lines
             .flat_map(TermInfo::terms)
-            .filter(|term| self.packed(*term) != Packed::ZERO)
+            .filter(|term| self.packed(*term) != PackedScore::ZERO)
             .collect();
         if family == Family::Papers {
             self.papers_in_full = weighing
@@ -275,12 +275,12 @@ impl Weights {
         };
     }
 
-    /// All values of a term, in centipawns.
-    pub fn values(&self, info: &TermInfo) -> Vec<Value> {
+    /// All values of a term.
+    pub fn values(&self, info: &TermInfo) -> Vec<TermValue> {
         info.terms().map(|term| self.get(term)).collect()
     }
 
-    /// The gene vector: midgame and endgame of each weight in turn, in centipawns.
+    /// The gene vector: midgame and endgame of each weight in turn.
     pub fn genes(&self) -> Vec<f64> {
         let terms = (0..WEIGHT_COUNT).filter_map(Term::from_index);
         terms
@@ -289,9 +289,9 @@ impl Weights {
             .collect()
     }
 
-    /// The inverse of [`genes`](Weights::genes); values outside a term's bounds are brought in.
+    /// The inverse of [`genes`](Weights::genes); values are clamped to the terms' bounds.
     pub fn set_genes(&mut self, genes: &[f64]) {
-        let mut values = genes.chunks_exact(2).map(|pair| Value {
+        let mut values = genes.chunks_exact(2).map(|pair| TermValue {
             midgame: pair[0],
             endgame: pair[1],
         });
@@ -301,7 +301,7 @@ impl Weights {
         }
     }
 
-    /// What a lone executable plays with: `weights/default.toml` as it was at the build.
+    /// The built-in weights: `weights/default.toml` and its network at build time.
     pub fn embedded() -> &'static Weights {
         static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| {
             let text = include_str!("../../../weights/default.toml");
@@ -338,8 +338,8 @@ mod tests {
     #[test]
     fn packed_halves_do_not_disturb_each_other() {
         for (midgame, endgame) in [(1, -1), (-1, 1), (-70_000, 123_456), (5, 0), (-5, 0)] {
-            let mut packed = Packed::new(midgame, endgame) * 3;
-            packed += Packed::new(-midgame, -endgame);
+            let mut packed = PackedScore::new(midgame, endgame) * 3;
+            packed += PackedScore::new(-midgame, -endgame);
             assert_eq!(packed.midgame(), 2 * midgame);
             assert_eq!(packed.endgame(), 2 * endgame);
         }

@@ -1,7 +1,7 @@
 //! A position's evaluation as a sparse feature vector over the columns of a genome. The score is a
 //! short dot product, exactly what the evaluation gives for the same weights.
 
-use crate::eval::{Packed, Taper, Totals, Trace, tapered_score_for_white};
+use crate::eval::{PackedScore, Taper, Totals, Trace, tapered_score_for_white};
 use crate::tune::genome::{ColumnValues, Genome};
 
 /// A column and its count.
@@ -11,14 +11,14 @@ pub struct FeatureVector {
     sum: Box<[Entry]>,
     complexity: Box<[Entry]>,
     /// The contribution of the fixed weights.
-    sum_base: Packed,
+    sum_base: PackedScore,
     complexity_base: i64,
     taper: Taper,
 }
 
 impl FeatureVector {
     pub fn new(trace: &Trace, genome: &Genome) -> FeatureVector {
-        let mut sum_base = Packed::ZERO;
+        let mut sum_base = PackedScore::ZERO;
         let mut complexity_base = 0;
         FeatureVector {
             sum: entries(genome, &trace.counts, |fixed, count| {
@@ -74,7 +74,7 @@ impl FeatureVector {
 fn entries(
     genome: &Genome,
     counts: &[(crate::eval::Term, i32)],
-    mut add_fixed: impl FnMut(Packed, i32),
+    mut add_fixed: impl FnMut(PackedScore, i32),
 ) -> Box<[Entry]> {
     let mut entries: Vec<Entry> = Vec::new();
     for &(term, count) in counts {
