@@ -17,7 +17,8 @@ use super::quiescence::{
 };
 use crate::data::Case;
 use crate::eval::{
-    Family, Packed, ScoreGradient, Taper, Totals, Trace, Weights, tapered_score, trace_families,
+    Family, PackedScore, ScoreGradient, Taper, Totals, Trace, Weights, tapered_score,
+    trace_families,
 };
 use crate::position::Position;
 use crate::tune::genome::Genome;
@@ -47,7 +48,7 @@ struct Leaf {
     scale: [u8; 2],
     white_to_move: bool,
     /// The contribution of the fixed weights.
-    base: Packed,
+    base: PackedScore,
     complexity_base: i32,
 }
 
@@ -122,7 +123,7 @@ impl QuiescenceTree {
 
 /// The phenotype of an individual: its weights, by term and by gene column.
 pub struct Phenotype {
-    columns: Vec<Packed>,
+    columns: Vec<PackedScore>,
     /// Whether endgame scales apply.
     scaled: bool,
     pub weights: Weights,
@@ -143,7 +144,7 @@ pub struct EvaluatedTree<'a> {
     tree: &'a QuiescenceTree,
     player: &'a Phenotype,
     /// The root's sum, to which each leaf adds its difference.
-    root: Packed,
+    root: PackedScore,
 }
 
 impl EvaluatedTree<'_> {
@@ -299,7 +300,7 @@ struct PartialTree<'a> {
     builder: &'a TreeBuilder,
     /// The root's count of each column and its fixed part, from which all others differ.
     root: Vec<i32>,
-    root_base: Packed,
+    root_base: PackedScore,
     /// Counts of the current position; all zero between calls.
     scratch: Vec<i32>,
     nodes: Vec<Node>,
@@ -315,7 +316,7 @@ impl<'a> PartialTree<'a> {
         let mut partial = PartialTree {
             builder,
             root: vec![0; columns],
-            root_base: Packed::ZERO,
+            root_base: PackedScore::ZERO,
             scratch: vec![0; columns],
             nodes: Vec::with_capacity(512),
             leaves: Vec::with_capacity(512),
@@ -393,8 +394,8 @@ impl<'a> PartialTree<'a> {
     }
 
     /// Adds the counts by column to the scratch buffer; returns the contribution of fixed weights.
-    fn count(&mut self, trace: &Trace) -> Packed {
-        let mut base = Packed::ZERO;
+    fn count(&mut self, trace: &Trace) -> PackedScore {
+        let mut base = PackedScore::ZERO;
         for &(term, count) in &trace.counts {
             let (column, fixed) = self.builder.genome.column_of(term);
             base += fixed * count;
