@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use finch::eval::{
-    Evaluator, SCORE_LIMIT, TermValue, Weights, evaluate_uncached, evaluations_per_second, explain,
-    term, trace,
+    Evaluator, SCORE_LIMIT, TaperedValue, Weights, evaluate_uncached, evaluations_per_second,
+    explain, term, trace,
 };
 use finch::position::Position;
 use rand::rngs::StdRng;
@@ -118,7 +118,7 @@ fn wings_exchanged_give_the_same_score_without_castling_rights() {
     let mut weights = all_judges();
     for weights in &mut weights {
         // The wings differ in where a castled king stands.
-        weights.set(term::king_castled(), TermValue::default());
+        weights.set(term::king_castled(), TaperedValue::default());
     }
     let mut seen = 0;
     for (index, position) in POSITIONS.iter().enumerate() {
@@ -224,7 +224,7 @@ fn an_explanation_is_readable_and_serialisable() {
 #[test]
 fn legal_moves_are_counted_as_the_rules_have_them() {
     let mut weights = Weights::zero("moves");
-    let one = TermValue::both(1.0);
+    let one = TaperedValue::both(1.0);
     weights.set(term::legal_moves(), one);
     for position in POSITIONS.iter().step_by(7) {
         let line = explain(position, &weights);

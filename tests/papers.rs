@@ -4,7 +4,7 @@
 //! the text tells so much about it that a position can be set up of which everything said there
 //! is true.
 
-use finch::eval::{TERMS, TermInfo, TermValue, Weights, explain, term, trace};
+use finch::eval::{TERMS, TaperedValue, TermInfo, Weights, explain, term, trace};
 use finch::position::Position;
 
 /// ```text
@@ -24,7 +24,7 @@ fn counts(name: &str) -> (i32, i32) {
     let info = TermInfo::named(name).unwrap_or_else(|| panic!("{name} is no term"));
     let mut weights = Weights::zero("one term");
     for term in info.terms() {
-        weights.set(term, TermValue::both(1.0));
+        weights.set(term, TaperedValue::both(1.0));
     }
     let explanation = explain(&figure(), &weights);
     let mut lines = explanation.families.iter().flat_map(|family| &family.terms);
@@ -87,7 +87,7 @@ fn every_feature_of_the_two_large_papers_has_a_weight() {
             weights
                 .values(info)
                 .iter()
-                .any(|v| *v != TermValue::default())
+                .any(|v| *v != TaperedValue::default())
         };
         assert_eq!(TERMS.iter().filter(weighs).count(), lines, "{file}");
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use finch::eval::{TermInfo, TermValue, Weights};
+use finch::eval::{TaperedValue, TermInfo, Weights};
 use finch::position::Position;
 use finch::random::{Purpose, stream};
 use finch::tune::fitness::{BoardSearch, QuiescenceLimits, best_move_number};
@@ -16,7 +16,7 @@ fn weights(terms: &[(&str, f64)]) -> Weights {
     let mut weights = Weights::zero("player");
     for (name, value) in terms {
         for term in TermInfo::named(name).unwrap().terms() {
-            weights.set(term, TermValue::both(*value));
+            weights.set(term, TaperedValue::both(*value));
         }
     }
     weights

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use finch::eval::{
-    Family, TERMS, TermValue, Weights, WeightsError, WeightsProblem, differences, term,
+    Family, TERMS, TaperedValue, Weights, WeightsError, WeightsProblem, differences, term,
 };
 use proptest::prelude::*;
 
@@ -89,22 +89,22 @@ fn values_are_scalars_pairs_and_arrays_of_either() {
     let text = "[material]\npawn = 100\nknight = [310.5, 320]\n\
                 [pieces]\nknight_mobility = [-40, [-20, -25], 0, 5, 10, 15, 20, 24, 28.25]";
     let weights = read(text).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(weights.get(term::pawn()), TermValue::both(100.0));
-    let knight = TermValue {
+    assert_eq!(weights.get(term::pawn()), TaperedValue::both(100.0));
+    let knight = TaperedValue {
         midgame: 310.5,
         endgame: 320.0,
     };
     assert_eq!(weights.get(term::knight()), knight);
-    let second = TermValue {
+    let second = TaperedValue {
         midgame: -20.0,
         endgame: -25.0,
     };
     assert_eq!(weights.get(term::knight_mobility(1)), second);
     assert_eq!(
         weights.get(term::knight_mobility(8)),
-        TermValue::both(28.25)
+        TaperedValue::both(28.25)
     );
-    assert_eq!(weights.get(term::queen()), TermValue::default());
+    assert_eq!(weights.get(term::queen()), TaperedValue::default());
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn differences_name_every_weight_that_changed() {
     let left = Weights::default();
     let mut right = left.clone();
     assert!(differences(&left, &right).is_empty());
-    right.set(term::knight_mobility(3), TermValue::both(77.0));
-    right.set(term::tempo(), TermValue::both(1.0));
+    right.set(term::knight_mobility(3), TaperedValue::both(77.0));
+    right.set(term::tempo(), TaperedValue::both(1.0));
     let labels: Vec<_> = differences(&left, &right)
         .iter()
         .map(|one| one.term.label())
@@ -193,13 +193,13 @@ fn setting_keeps_bounds_and_survives_what_is_no_number() {
     let mut weights = Weights::zero("bounds");
     weights.set(
         term::pawn(),
-        TermValue {
+        TaperedValue {
             midgame: 9e9,
             endgame: f64::NAN,
         },
     );
     let high = TERMS[0].high;
-    let kept = TermValue {
+    let kept = TaperedValue {
         midgame: f64::from(high),
         endgame: 0.0,
     };
@@ -307,11 +307,11 @@ fn the_id_counts_what_plays_and_nothing_else() {
         weights.search.insert("lmr_base".to_owned(), 91);
     });
     assert_ne!(searches, id);
-    let valued = changed(&|weights| weights.set(term::pawn(), TermValue::both(101.0)));
+    let valued = changed(&|weights| weights.set(term::pawn(), TaperedValue::both(101.0)));
     assert_ne!(valued, id);
     // The id is written to files, so it must not depend on the build.
     let mut pawns = Weights::zero("pawns");
-    pawns.set(term::pawn(), TermValue::both(100.0));
+    pawns.set(term::pawn(), TaperedValue::both(100.0));
     assert_eq!(pawns.id().to_string(), "390f5cb62a3ed91b");
 }
 

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::output;
 use crate::data::{Source, scored_results};
-use crate::eval::{Family, TERMS, TermInfo, TermValue, Weights, WinModel, differences};
+use crate::eval::{Family, TERMS, TaperedValue, TermInfo, Weights, WinModel, differences};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -59,7 +59,7 @@ fn check(file: &Path) -> Result<String> {
         weights
             .values(info)
             .iter()
-            .any(|v| *v != TermValue::default())
+            .any(|v| *v != TaperedValue::default())
     };
     for &family in Family::ALL {
         let all: Vec<_> = family_terms(family).collect();
@@ -129,7 +129,7 @@ fn win_model(file: &Path, games: &[PathBuf], save: bool) -> Result<String> {
     ))
 }
 
-fn shown(value: TermValue) -> String {
+fn shown(value: TaperedValue) -> String {
     if value.midgame == value.endgame {
         format!("{}", value.midgame)
     } else {

@@ -87,7 +87,7 @@ pub use terms::sink::{
 };
 pub use terms::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT, term};
 pub use weights::{
-    Difference, PackedScore, TermValue, Weights, WeightsError, WeightsId, WeightsProblem,
+    Difference, PackedScore, TaperedValue, Weights, WeightsError, WeightsId, WeightsProblem,
     differences,
 };
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::settings::SettingError;
-use crate::eval::{Family, PackedScore, TERMS, Term, TermInfo, TermValue, Weights};
+use crate::eval::{Family, PackedScore, TERMS, TaperedValue, Term, TermInfo, Weights};
 
 /// The table `[genome]` of a preset.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -315,7 +315,7 @@ impl Genome {
                     values[gene] * self.unit * f64::from(column.factor)
                 })
             };
-            let value = TermValue {
+            let value = TaperedValue {
                 midgame: of(column.midgame),
                 endgame: of(column.endgame),
             };
@@ -394,7 +394,7 @@ fn fix(base: &mut Weights, info: &TermInfo, entries: &[f64], unit: f64) -> Resul
     }
     for (term, value) in info.terms().zip(entries) {
         check_bounds(info, value * unit)?;
-        base.set(term, TermValue::both(value * unit));
+        base.set(term, TaperedValue::both(value * unit));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use shakmaty::{Color, File, Rank, Square};
 use super::list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 use super::sink::{Sink, Taper, Totals, tapered_score_for_white};
 use crate::eval::nnue::Network;
-use crate::eval::weights::{PackedScore, TermValue, Weights};
+use crate::eval::weights::{PackedScore, TaperedValue, Weights};
 use crate::position::Position;
 
 /// A sink that counts the terms of each side.
@@ -34,7 +34,9 @@ impl<'a> Explainer<'a> {
     pub fn into_explanation(self, position: &Position, taper: Taper) -> Explanation {
         let families = Family::ALL.iter().filter_map(|family| self.family(*family));
         let families: Vec<_> = families.collect();
-        let sum = |side: fn(&FamilyLines) -> TermValue| families.iter().map(side).sum::<TermValue>();
+        let sum = |side: fn(&FamilyLines) -> TaperedValue| {
+            families.iter().map(side).sum::<TaperedValue>()
+        };
         let (white, black) = (sum(|lines| lines.white), sum(|lines| lines.black));
         let complexity = sum(|lines| lines.complexity);
         let scaled = self.weights.uses(Family::Endgame);
@@ -76,7 +78,8 @@ impl<'a> Explainer<'a> {
         if terms.is_empty() {
             return None;
         }
-        let sum = |side: fn(&TermLine) -> TermValue| terms.iter().map(side).sum::<TermValue>();
+        let sum =
+            |side: fn(&TermLine) -> TaperedValue| terms.iter().map(side).sum::<TaperedValue>();
         let (white, black) = (sum(|line| line.white), sum(|line| line.black));
         let complexity = sum(|line| line.complexity);
         Some(FamilyLines {
@@ -94,12 +97,12 @@ impl<'a> Explainer<'a> {
             let each = info
                 .terms()
                 .map(|term| self.weights.packed(term) * counts[term.index()]);
-            each.map(TermValue::from).sum::<TermValue>()
+            each.map(TaperedValue::from).sum::<TaperedValue>()
         };
         let total = |counts: &[i32]| info.terms().map(|term| counts[term.index()]).sum::<i32>();
         let [white, black] = [0, 1].map(|side| value(&self.counts[side]));
         let complexity = value(&self.complexity);
-        let zero = TermValue::default();
+        let zero = TaperedValue::default();
         (white != zero || black != zero || complexity != zero).then(|| TermLine {
             term: info.name,
             meaning: info.meaning.trim(),
@@ -138,10 +141,10 @@ pub struct TermLine {
     pub meaning: &'static str,
     pub white_count: i32,
     pub black_count: i32,
-    pub white: TermValue,
-    pub black: TermValue,
+    pub white: TaperedValue,
+    pub black: TaperedValue,
     /// Its part of the complexity, which belongs to neither side.
-    pub complexity: TermValue,
+    pub complexity: TaperedValue,
 }
 
 /// A family and its terms that occur.
@@ -149,9 +152,9 @@ pub struct TermLine {
 pub struct FamilyLines {
     pub family: &'static str,
     pub meaning: &'static str,
-    pub white: TermValue,
-    pub black: TermValue,
-    pub complexity: TermValue,
+    pub white: TaperedValue,
+    pub black: TaperedValue,
+    pub complexity: TaperedValue,
     pub terms: Vec<TermLine>,
 }
 
@@ -318,15 +321,16 @@ impl FamilyLines {
 fn write_row(
     f: &mut fmt::Formatter<'_>,
     name: &str,
-    white: TermValue,
-    black: TermValue,
-    complexity: TermValue,
+    white: TaperedValue,
+    black: TaperedValue,
+    complexity: TaperedValue,
 ) -> fmt::Result {
-    let total = TermValue {
+    let total = TaperedValue {
         midgame: white.midgame - black.midgame,
         endgame: white.endgame - black.endgame + complexity.endgame,
     };
-    let cell = |value: TermValue| format!("{:>7} {:>7}", pawns(value.midgame), pawns(value.endgame));
+    let cell =
+        |value: TaperedValue| format!("{:>7} {:>7}", pawns(value.midgame), pawns(value.endgame));
     let cells = [cell(white), cell(black), cell(total)];
     writeln!(f, " {name:<26} │ {}", cells.join(" │ "))
 }

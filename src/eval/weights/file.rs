@@ -34,7 +34,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-use super::{TermValue, Weights};
+use super::{TaperedValue, Weights};
 use crate::eval::nnue::{Network, NetworkError};
 use crate::eval::score::WinModel;
 use crate::eval::terms::{Family, TERMS, Term, TermInfo};
@@ -179,7 +179,7 @@ impl Weights {
     fn write_term(&self, info: &TermInfo, text: &mut String) {
         let values = self.values(info);
         let is_first = info.offset == TERMS[0].offset;
-        if !is_first && values.iter().all(|value| *value == TermValue::default()) {
+        if !is_first && values.iter().all(|value| *value == TaperedValue::default()) {
             return;
         }
         let _ = writeln!(text, "# {}", info.meaning.trim());
@@ -240,7 +240,7 @@ fn row_length(info: &TermInfo) -> usize {
     }
 }
 
-fn written(value: TermValue) -> String {
+fn written(value: TaperedValue) -> String {
     if value.midgame == value.endgame {
         format!("{}", value.midgame)
     } else {
@@ -400,7 +400,7 @@ impl Reader<'_> {
         &self,
         info: &TermInfo,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<Vec<TermValue>, WeightsError> {
+    ) -> Result<Vec<TaperedValue>, WeightsError> {
         if info.length == 1 {
             return Ok(vec![self.value(info, value)?]);
         }
@@ -420,9 +420,9 @@ impl Reader<'_> {
         &self,
         info: &TermInfo,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<TermValue, WeightsError> {
+    ) -> Result<TaperedValue, WeightsError> {
         if !value.get_ref().is_array() {
-            return Ok(TermValue::both(self.number(info, value)?));
+            return Ok(TaperedValue::both(self.number(info, value)?));
         }
         let array = self.array(info, "a number or a pair", value)?;
         let pair: Vec<_> = array.iter().collect();
@@ -433,7 +433,7 @@ impl Reader<'_> {
             };
             return Err(self.fail(value.span(), Some(info.name), problem));
         };
-        Ok(TermValue {
+        Ok(TaperedValue {
             midgame: self.number(info, midgame)?,
             endgame: self.number(info, endgame)?,
         })
@@ -548,8 +548,8 @@ impl Reader<'_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     pub term: Term,
-    pub left: TermValue,
-    pub right: TermValue,
+    pub left: TaperedValue,
+    pub right: TaperedValue,
 }
 
 /// All weights that differ, in the order of the list.

@@ -65,14 +65,14 @@ impl Mul<i32> for PackedScore {
 
 /// A midgame and an endgame value in internal units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct TermValue {
+pub struct TaperedValue {
     pub midgame: f64,
     pub endgame: f64,
 }
 
-impl TermValue {
-    pub const fn both(value: f64) -> TermValue {
-        TermValue {
+impl TaperedValue {
+    pub const fn both(value: f64) -> TaperedValue {
+        TaperedValue {
             midgame: value,
             endgame: value,
         }
@@ -88,19 +88,19 @@ impl TermValue {
     }
 }
 
-impl From<PackedScore> for TermValue {
-    fn from(packed: PackedScore) -> TermValue {
+impl From<PackedScore> for TaperedValue {
+    fn from(packed: PackedScore) -> TaperedValue {
         let unit = f64::from(PackedScore::UNIT);
-        TermValue {
+        TaperedValue {
             midgame: f64::from(packed.midgame()) / unit,
             endgame: f64::from(packed.endgame()) / unit,
         }
     }
 }
 
-impl std::iter::Sum for TermValue {
-    fn sum<I: Iterator<Item = TermValue>>(all: I) -> TermValue {
-        all.fold(TermValue::default(), |left, right| TermValue {
+impl std::iter::Sum for TaperedValue {
+    fn sum<I: Iterator<Item = TaperedValue>>(all: I) -> TaperedValue {
+        all.fold(TaperedValue::default(), |left, right| TaperedValue {
             midgame: left.midgame + right.midgame,
             endgame: left.endgame + right.endgame,
         })
@@ -233,12 +233,12 @@ impl Weights {
         self.papers_in_full
     }
 
-    pub fn get(&self, term: Term) -> TermValue {
+    pub fn get(&self, term: Term) -> TaperedValue {
         self.packed(term).into()
     }
 
     /// Sets a value, rounded to hundredths and clamped to the term's bounds. NaN becomes zero.
-    pub fn set(&mut self, term: Term, value: TermValue) {
+    pub fn set(&mut self, term: Term, value: TaperedValue) {
         let info = term.info();
         self.set_all(info, [(term, value)]);
     }
@@ -247,7 +247,7 @@ impl Weights {
     pub(super) fn set_all(
         &mut self,
         info: &TermInfo,
-        values: impl IntoIterator<Item = (Term, TermValue)>,
+        values: impl IntoIterator<Item = (Term, TaperedValue)>,
     ) {
         for (term, value) in values {
             self.packed[term.index()] = value.packed(info);
@@ -276,7 +276,7 @@ impl Weights {
     }
 
     /// All values of a term.
-    pub fn values(&self, info: &TermInfo) -> Vec<TermValue> {
+    pub fn values(&self, info: &TermInfo) -> Vec<TaperedValue> {
         info.terms().map(|term| self.get(term)).collect()
     }
 
@@ -291,7 +291,7 @@ impl Weights {
 
     /// The inverse of [`genes`](Weights::genes); values are clamped to the terms' bounds.
     pub fn set_genes(&mut self, genes: &[f64]) {
-        let mut values = genes.chunks_exact(2).map(|pair| TermValue {
+        let mut values = genes.chunks_exact(2).map(|pair| TaperedValue {
             midgame: pair[0],
             endgame: pair[1],
         });
