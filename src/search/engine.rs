@@ -148,6 +148,20 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// A search without an engine.
+    #[cfg(test)]
+    pub(super) fn new(
+        settings: EngineSettings,
+        request: SearchRequest,
+    ) -> Result<Job, OutOfMemory> {
+        Ok(Job {
+            tt: Arc::new(TranspositionTable::new(settings.hash_mib)?),
+            settings: Arc::new(settings),
+            request,
+            control: Arc::new(Control::new(1)),
+        })
+    }
+
     /// Contempt in internal units. It is for games: an infinite search analyses.
     pub(super) fn contempt(&self) -> Score {
         if self.settings.analyse_mode || self.request.limits.infinite {

@@ -126,6 +126,7 @@ impl FullWidthSearch {
             best_move: self.best,
             ponder: None,
             score,
+            bound: Bound::Exact,
             depth: self.depth_limit.plies as i32,
             nodes: self.nodes,
         }
@@ -169,11 +170,7 @@ impl FullWidthSearch {
         if ply == 0 {
             self.best = Some(m);
         }
-        let bound = match score {
-            score if score >= beta => Bound::Lower,
-            score if score > alpha => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(score, alpha, beta);
         self.store(position, m, score, bound, depth, ply);
         score
     }

@@ -74,11 +74,7 @@ impl Search<'_> {
         if best_score <= original_alpha && node.ply > 0 {
             self.reward_previous_quiet(position, node);
         }
-        let bound = match best_score {
-            score if score >= node.beta => Bound::Lower,
-            score if score > original_alpha => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(best_score, original_alpha, node.beta);
         // At the root, further lines of MultiPV and `searchmoves` leave moves out.
         let whole = node.ply > 0 || self.pv_index == 0 && self.request.searchmoves.is_empty();
         if whole {

@@ -21,6 +21,7 @@ pub(super) fn root_moves(request: &SearchRequest) -> Vec<RootMove> {
         .map(|m| RootMove {
             m,
             score: -INFINITE,
+            bound: Bound::None,
             previous: -INFINITE,
             seldepth: 0,
             nodes: 0,
@@ -30,12 +31,15 @@ pub(super) fn root_moves(request: &SearchRequest) -> Vec<RootMove> {
 }
 
 impl RootMove {
-    /// The score of this iteration, or of the one before if this was aborted.
-    fn known_score(&self) -> i32 {
-        if self.score == -INFINITE {
-            self.previous
+    /// The score of this iteration. If this was aborted before the score was exact: that of the
+    /// iteration before, or a bound if that did not score the move.
+    fn known_score(&self) -> (i32, Bound) {
+        let exact_before = self.previous != -INFINITE;
+        let known = self.score != -INFINITE;
+        if known && (self.bound == Bound::Exact || !exact_before) {
+            (self.score, self.bound)
         } else {
-            self.score
+            (self.previous, Bound::Exact)
         }
     }
 }
@@ -80,7 +84,7 @@ impl Search<'_> {
                 continue;
             }
             for line in 0..lines {
-                self.report(line, Bound::Exact);
+                self.report(line);
             }
             let best = &self.root_moves[0];
             stable_iterations = match previous {
@@ -166,7 +170,13 @@ impl Search<'_> {
 
     fn report_if_slow(&self, bound: Bound) {
         if self.id == 0 && self.time.elapsed() >= SLOW {
-            self.report(self.pv_index, bound);
+            let root = &self.root_moves[self.pv_index];
+            self.control.publish(self.id, self.nodes);
+            self.observer.info(&SearchInfo {
+                score: self.without_contempt(root.score),
+                bound,
+                ..self.describe(self.pv_index)
+            });
         }
     }
 
@@ -175,22 +185,23 @@ impl Search<'_> {
     fn report_new_best_move(&self, previous: Option<(Move, i32)>) {
         let best = &self.root_moves[0];
         if self.id == 0 && previous.is_some_and(|(m, _)| m != best.m) {
-            self.report(0, Bound::Exact);
+            self.report(0);
         }
     }
 
-    fn report(&self, line: usize, bound: Bound) {
+    fn report(&self, line: usize) {
         self.control.publish(self.id, self.nodes);
-        self.observer.info(&self.describe(line, bound));
+        self.observer.info(&self.describe(line));
     }
 
-    fn describe(&self, line: usize, bound: Bound) -> SearchInfo {
+    fn describe(&self, line: usize) -> SearchInfo {
         let root = &self.root_moves[line];
+        let (score, bound) = root.known_score();
         SearchInfo {
             depth: self.root_depth,
             seldepth: root.seldepth,
             multi_pv: line + 1,
-            score: self.without_contempt(root.known_score()),
+            score: self.without_contempt(score),
             bound,
             nodes: self.control.nodes(),
             hashfull: self.tt.hashfull(),
@@ -200,7 +211,7 @@ impl Search<'_> {
     }
 
     pub(super) fn best_line(&self) -> Option<SearchInfo> {
-        (!self.root_moves.is_empty()).then(|| self.describe(0, Bound::Exact))
+        (!self.root_moves.is_empty()).then(|| self.describe(0))
     }
 
     pub(super) fn announce_root_move(&self, m: Move, number: usize) {
@@ -218,7 +229,7 @@ impl Search<'_> {
 
     /// Keeps the result of a root move. A move that did not raise alpha has no known score; the
     /// stable sort then leaves it behind the others.
-    pub(super) fn record_root_move(&mut self, m: Move, is_best: bool, score: i32, nodes: u64) {
+    pub(super) fn record_root_move(&mut self, m: Move, found: Option<(i32, Bound)>, nodes: u64) {
         let seldepth = self.seldepth;
         let pv = self.ply(1).pv.clone();
         let pv_index = self.pv_index;
@@ -229,8 +240,9 @@ impl Search<'_> {
             return;
         };
         root.nodes += nodes;
-        if is_best {
+        if let Some((score, bound)) = found {
             root.score = score;
+            root.bound = bound;
             root.seldepth = seldepth;
             root.pv.clear();
             root.pv.push(m);
@@ -244,12 +256,56 @@ impl Search<'_> {
         let Some(root) = self.root_moves.first() else {
             return SearchResult::default();
         };
+        let (score, bound) = root.known_score();
         SearchResult {
             best_move: Some(root.m),
             ponder: root.pv.get(1).copied(),
-            score: self.without_contempt(root.known_score()),
+            score: self.without_contempt(score),
+            bound,
             depth: self.completed_depth,
             nodes: self.nodes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::engine::Job;
+    use crate::search::{EngineSettings, Limits, Silent, ThreadData};
+
+    /// Searches the root once with this window, as an iteration does that is aborted after it.
+    fn result_of(previous: Option<i32>, alpha: i32, beta: i32) -> SearchResult {
+        let request = SearchRequest::new(Default::default(), Limits::default());
+        let job = Job::new(EngineSettings::default(), request).unwrap();
+        let mut data = ThreadData::new(&job.settings);
+        let mut search = Search::new(&job, &Silent, &mut data, 0);
+        search.root_depth = 2;
+        for root in &mut search.root_moves {
+            root.previous = previous.unwrap_or(-INFINITE);
+        }
+        let position = job.request.game.position();
+        search.negamax::<Root>(position, 0, alpha, beta, 2, false);
+        search.root_moves.sort_by_key(|root| -root.score);
+        assert_eq!(search.best_line().unwrap().bound, search.result().bound);
+        search.result()
+    }
+
+    #[test]
+    fn a_fail_high_of_an_aborted_iteration_is_a_lower_bound() {
+        let result = result_of(None, -3_001, -3_000);
+        assert_eq!(result.bound, Bound::Lower);
+        assert!(result.score >= -3_000);
+    }
+
+    #[test]
+    fn an_aborted_iteration_without_an_exact_score_gives_that_of_the_one_before() {
+        for (alpha, beta) in [(-3_001, -3_000), (3_000, 3_001)] {
+            let result = result_of(Some(17), alpha, beta);
+            assert_eq!((result.score, result.bound), (17, Bound::Exact));
+        }
+        let inside = result_of(Some(17), -INFINITE, INFINITE);
+        assert_eq!(inside.bound, Bound::Exact);
+        assert_ne!(inside.score, 17);
     }
 }

@@ -87,6 +87,8 @@ pub struct SearchResult {
     /// The reply that the search expects.
     pub ponder: Option<Move>,
     pub score: i32,
+    /// A bound if the last iteration was aborted after it failed high on a new best move.
+    pub bound: Bound,
     /// The last iteration that was completed.
     pub depth: i32,
     pub nodes: u64,
@@ -149,6 +151,8 @@ impl ThreadData {
 struct RootMove {
     m: Move,
     score: i32,
+    /// What the score is, if the aspiration window did not contain it.
+    bound: Bound,
     /// The score of the iteration before.
     previous: i32,
     seldepth: usize,

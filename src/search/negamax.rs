@@ -354,7 +354,8 @@ impl Search<'_> {
             }
             if N::ROOT {
                 let is_best = number == 1 || score > node.alpha;
-                self.record_root_move(m, is_best, score, self.nodes - nodes_before);
+                let found = is_best.then(|| (score, Bound::of(score, node.alpha, node.beta)));
+                self.record_root_move(m, found, self.nodes - nodes_before);
             }
             // 12. Best move and beta cut-off.
             if score > best_score {

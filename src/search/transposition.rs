@@ -13,8 +13,9 @@ use super::huge_pages::HugePages;
 use super::score::{from_table, to_table};
 use crate::position::movegen::PackedMove;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
+    #[default]
     None = 0,
     Upper = 1,
     Lower = 2,
@@ -28,6 +29,15 @@ impl Bound {
             2 => Bound::Lower,
             3 => Bound::Exact,
             _ => Bound::None,
+        }
+    }
+
+    /// What a score says that a search with this window found.
+    pub fn of(score: i32, alpha: i32, beta: i32) -> Bound {
+        match score {
+            score if score >= beta => Bound::Lower,
+            score if score > alpha => Bound::Exact,
+            _ => Bound::Upper,
         }
     }
 
