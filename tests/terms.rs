@@ -1,7 +1,7 @@
 //! Each term of the evaluation, by hand: a position where it counts, how often (White's minus
 //! Black's), and a position where it does not.
 
-use finch::eval::{TERMS, Term, WEIGHT_COUNT, trace};
+use finch::eval::{Family, TERMS, Term, WEIGHT_COUNT, trace};
 use finch::position::Position;
 
 const KINGS: &str = "4k3/8/8/8/8/8/8/4K3";
@@ -272,7 +272,19 @@ fn the_move_belongs_to_one_side() {
     assert_eq!(count("complexity_base", KINGS), 1);
 }
 
-/// What `eval/mod.rs` promises: a term lives in the list and in the one file that reports it.
+/// The third line that `eval/mod.rs` asks for: a value in the default weights. Families that are
+/// all zero there are not written.
+#[test]
+fn a_term_has_a_value_in_the_default_file() {
+    let text = include_str!("../weights/default.toml");
+    let skipped = |family| matches!(family, Family::Papers | Family::Patterns);
+    for info in TERMS.iter().filter(|info| !skipped(info.family)) {
+        let line = format!("\n{} = ", info.name);
+        assert_eq!(text.matches(&line).count(), 1, "{}", info.name);
+    }
+}
+
+/// The other two lines: a term is named in the list and in the one file that reports it.
 #[test]
 fn a_term_is_named_in_the_list_and_in_one_other_file() {
     let folder = std::fs::read_dir("src/eval/terms").expect("the sources");
