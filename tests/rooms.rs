@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms by level. A room may use rooms of lower levels only.
 const LEVELS: [&[&str]; 11] = [
-    &["files", "hash", "random"],
+    &["files", "hash", "random", "terminal"],
     &["position"],
     &["eval"],
     &["tablebase", "book"],
@@ -27,15 +27,7 @@ const REPEATABLE_NAMES: [&str; 4] = ["Arguments", "Error", "Settings", "State"];
 const KNOWN_USES: &[(&str, &str)] = &[];
 
 /// Public names that still stand for more than one thing.
-const KNOWN_DUPLICATES: &[&str] = &[
-    "Lines",
-    "Manner",
-    "Mentor",
-    "Outlook",
-    "Parameters",
-    "Player",
-    "Row",
-];
+const KNOWN_DUPLICATES: &[&str] = &["Problem"];
 
 struct SourceFile {
     /// Path inside `src`, with `/` between the parts.

@@ -276,7 +276,7 @@ fn a_network_that_is_missing_or_damaged_is_told_by_name() {
     );
     std::fs::write(folder.path().join("n.net"), "nonsense").expect("written");
     assert!(
-        told().contains("n.net: no network of Finch's"),
+        told().contains("n.net: not a network of Finch's"),
         "{}",
         told()
     );
