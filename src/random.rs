@@ -40,13 +40,6 @@ pub fn mix(seed: u64, number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Hashes bytes to 64 bits (FNV-1a, then [`mix`]). Unlike the standard library's hasher it
-/// never changes, so results that depend on it survive a new compiler.
-pub fn stable_hash(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    mix(0, bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ use crate::support::random_games;
 use finch::data::{Collection, DataError, Date, Outcomes, Selection, Side, Source, collect};
 use proptest::prelude::*;
 use shakmaty::Color;
+use shakmaty::san::SanPlus;
 use tempfile::TempDir;
 
 fn write(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
@@ -235,6 +236,39 @@ fn epd_lines_have_best_moves() {
     assert_eq!(read.training.len(), 1);
     assert_eq!(read.training[0].answers.len(), 2);
     assert_eq!(read.tally.bad, 2);
+}
+
+#[test]
+fn epd_positions_of_one_game_stay_on_one_side_of_the_split() {
+    // Each move of a game is a line: with the game's number, or without any.
+    for with_id in [true, false] {
+        let mut text = String::new();
+        let cases = read(&random_games(60, 30, 9), &everything()).training;
+        let mut games = std::collections::HashMap::new();
+        for case in &cases {
+            let san = SanPlus::from_move(case.position.chess().clone(), case.answers[0]);
+            let fen = case.position.fen();
+            let fields: Vec<_> = fen.split(' ').take(4).collect();
+            let id = match with_id {
+                true => format!(" id \"game {}\";", case.game),
+                false => String::new(),
+            };
+            text += &format!("{} bm {san};{id}\n", fields.join(" "));
+            games.insert(case.position.key(), case.game);
+        }
+        let selection = Selection {
+            validation: 500,
+            validation_share: 0.5,
+            ..everything()
+        };
+        let read = read_bytes("moves.epd", text.as_bytes(), &selection).unwrap();
+        assert!(read.validation.len() > 200, "{}", read.validation.len());
+        let sides = [&read.training, &read.validation].map(|cases| -> HashSet<u32> {
+            let late = cases.iter().filter(|case| case.position.board().occupied().count() < 30);
+            late.map(|case| games[&case.position.key()]).collect()
+        });
+        assert!(sides[0].is_disjoint(&sides[1]), "{sides:?}");
+    }
 }
 
 #[test]

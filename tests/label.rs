@@ -1,11 +1,10 @@
 //! Learning from a mentor, seen from outside: positions, labels, weights. The mentor is Finch.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
-use std::thread::sleep;
-use std::time::Duration;
 
 use finch::data::{Selection, Source, collect_labels};
 use finch::eval::{Weights, evaluate_uncached};
@@ -82,45 +81,96 @@ fn selfplay_can_be_told_again() {
         fs::read_to_string(folder.path().join(name)).unwrap()
     };
     let first = played("a.epd", "7");
-    assert_eq!(first.lines().count(), 40);
+    let labels = first.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(labels.count(), 40);
     assert_eq!(first, played("b.epd", "7"));
     assert_ne!(first, played("c.epd", "8"));
 }
 
 #[test]
-fn selfplay_that_was_killed_goes_on_and_other_work_is_refused() {
+fn selfplay_that_was_killed_resumes_and_other_work_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    // More than the games of one schedule give.
-    let arguments = ["selfplay", "--positions", "15000", "--depth", "1"];
-    let arguments = [&arguments[..], &["--share", "1", "--out"]].concat();
+    let arguments = ["selfplay", "--depth", "1", "--share", "1", "--decided", "100"];
     let with = |more: &[&'static str]| [&arguments[..], more].concat();
-    succeed(folder.path(), &with(&["whole.epd"]));
 
+    let endless = with(&["--out", "killed.epd", "--positions", "1000000"]);
     let mut command = Command::new(FINCH);
-    let command = command.current_dir(&folder).args(with(&["killed.epd"]));
-    let mut killed = command.stderr(Stdio::null()).spawn().unwrap();
-    let draft = folder.path().join("killed.epd.draft");
-    let first_round = || fs::read_to_string(&draft).is_ok_and(|text| text.contains("end of part"));
-    while !first_round() {
-        assert!(killed.try_wait().unwrap().is_none(), "it ended by itself");
-        sleep(Duration::from_millis(5));
-    }
+    let command = command.current_dir(&folder).args(&endless);
+    let mut killed = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut progress = BufReader::new(killed.stderr.take().unwrap()).lines();
+    let second = progress.find(|line| line.as_ref().unwrap().ends_with("from 1024 games"));
     killed.kill().unwrap();
     killed.wait().unwrap();
+    let second = second.unwrap().unwrap();
+    // A few more than the first two rounds gave.
+    let positions = second.split(' ').next().unwrap().parse::<usize>().unwrap() + 10;
+    let positions = ["--positions", &positions.to_string()].map(str::to_owned);
+    let run = |more: &[&'static str]| {
+        let mut command = Command::new(FINCH);
+        command.current_dir(&folder).args(with(more));
+        command.args(&positions).output().unwrap()
+    };
 
-    let other = finch(folder.path(), &with(&["killed.epd", "--seed", "2"]));
-    let told = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(run(&["--out", "whole.epd"]).status.success());
+    let other = run(&["--out", "killed.epd", "--seed", "2"]);
+    let message = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(
-        !other.status.success() && told.contains("killed.epd.draft"),
-        "{told}"
+        !other.status.success() && message.contains("killed.epd.draft"),
+        "{message}"
     );
-    let resumed = finch(folder.path(), &with(&["killed.epd"]));
+    let resumed = run(&["--out", "killed.epd"]);
     assert!(resumed.status.success());
-    let told = String::from_utf8_lossy(&resumed.stderr);
-    assert!(!told.contains("from 512 games"), "{told}");
+    let message = String::from_utf8_lossy(&resumed.stderr);
+    assert!(!message.contains("from 512 games"), "{message}");
     let read = |name| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("killed.epd"), read("whole.epd"));
-    assert!(!draft.exists());
+    assert!(!folder.path().join("killed.epd.draft").exists());
+}
+
+#[test]
+fn selfplay_keeps_the_number_of_positions_and_overwrites_nothing_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["selfplay", "--depth", "1", "--decided", "200", "--positions"];
+    let run = |more: &[&str]| finch(folder.path(), &[&arguments[..], more].concat());
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    for (name, exact) in [("a.epd", "37"), ("a.bin", "37"), ("a.txt", "37")] {
+        assert!(run(&[exact, "--out", name]).status.success());
+        let source = Source::file(folder.path().join(name));
+        let labels = finch::data::LabelReader::open(&source).unwrap();
+        assert_eq!(labels.filter(Result::is_ok).count(), 37, "{name}");
+
+        let before = read(name);
+        let other = run(&[exact, "--out", name, "--seed", "2"]);
+        let message = String::from_utf8_lossy(&other.stderr).into_owned();
+        assert_eq!(other.status.code(), Some(1), "{message}");
+        assert!(message.contains(name) && message.contains("--force"), "{message}");
+        assert_eq!(read(name), before);
+        let forced = run(&[exact, "--out", name, "--seed", "2", "--force"]);
+        assert!(forced.status.success());
+        assert_ne!(read(name), before);
+    }
+    // The same call again leaves a finished file as it is; more positions are added to it.
+    let before = read("a.bin");
+    assert!(run(&["37", "--out", "a.bin", "--seed", "2"]).status.success());
+    assert_eq!(read("a.bin"), before);
+    assert!(run(&["50", "--out", "a.bin", "--seed", "2"]).status.success());
+    assert_eq!(read("a.bin").len(), before.len() + 13 * 32);
+    assert!(read("a.bin").starts_with(&before));
+}
+
+#[test]
+fn terms_and_networks_learn_from_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["selfplay", "--depth", "1", "--positions", "300", "--out"];
+    for name in ["a.epd", "a.bin", "a.txt"] {
+        succeed(folder.path(), &[&arguments[..], &[name]].concat());
+        let measured = succeed(folder.path(), &["fitness", "mentor", "--games", name]);
+        assert!(measured.contains("300 positions"), "{name}: {measured}");
+        let sizes = ["--generations", "1", "--steps", "1", "--batch", "64"];
+        let run = format!("{name}.run");
+        let train = [&["train", name, "--out", &run][..], &sizes].concat();
+        succeed(folder.path(), &train);
+    }
 }
 
 #[test]
@@ -135,6 +185,7 @@ fn a_mentor_plays_against_itself_and_its_scores_are_labels() {
     let first = played("a.epd");
     let mut lines = first.lines();
     assert!(lines.next().unwrap().starts_with("# mentor: Finch"));
+    assert!(lines.next().unwrap().starts_with("# origin: "));
     assert_eq!(lines.clone().count(), 40);
     assert!(lines.all(|line| line.contains("; ce ")));
     assert_eq!(first, played("b.epd"));
@@ -306,10 +357,12 @@ fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: MentorLoss) -> MentorFi
         ],
     );
     let text = fs::read_to_string(folder.path().join("p.epd")).unwrap();
-    let scored = text.lines().map(|line| {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let scored = lines.map(|line| {
         let fields: Vec<_> = line.split_whitespace().take(4).collect();
-        let position = Position::from_fen(&fields.join(" ")).unwrap();
-        format!("{line} ce {};\n", evaluate_uncached(&position, weights))
+        let fields = fields.join(" ");
+        let position = Position::from_fen(&fields).unwrap();
+        format!("{fields} ce {};\n", evaluate_uncached(&position, weights))
     });
     let path = folder.path().join("l.epd");
     fs::write(&path, scored.collect::<String>()).unwrap();

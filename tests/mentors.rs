@@ -7,6 +7,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use finch::data::{MentorConfig, MentorPool};
+use finch::play::GameLimits;
+use finch::position::Position;
+use finch::position::movegen::legal_moves;
 use tempfile::TempDir;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
@@ -49,7 +53,7 @@ fn label(folder: &Path, more: &[&str]) -> Command {
     command
         .current_dir(folder)
         .args(["label", "p.epd", "--depth", "1"]);
-    command.args(["--out", "l.epd", "--patience", "1", "--processes", "1"]);
+    command.args(["--out", "l.epd", "--timeout", "1", "--processes", "1"]);
     command.args(more);
     command
 }
@@ -219,7 +223,7 @@ fn several_mentors_agree_on_a_chance() {
         .lines()
         .find_map(|line| line.strip_prefix("proud 1.0: scale "));
     let scale: f64 = scale.unwrap().split(',').next().unwrap().parse().unwrap();
-    assert!((scale - 315.0).abs() < 2.0, "{said}");
+    assert!((scale - 300.0).abs() < 2.0, "{said}");
     let scores = labels(desk.path());
     assert!(
         scores[0].ends_with("ce 20;") && scores[7].ends_with("ce 160;"),
@@ -243,6 +247,69 @@ fn several_mentors_agree_on_a_chance() {
     let merged = fs::read_to_string(desk.path().join("m.epd")).unwrap();
     assert!(merged.contains("ce 60;"), "{merged}");
     assert!(fails(&mut merge(&["--weight", "0,0"])).contains("--weight"));
+}
+
+#[test]
+fn questions_are_queued_only_where_the_engine_answers_them_the_same() {
+    let desk = desk(1);
+    // One that answers in order, and Finch, which stops a search when the next `go` arrives.
+    let all = "set -- $rest; shift 3; for m in \"$@\"; do echo \"info depth 8 score cp 50 pv $m\"; done; \
+         echo \"bestmove $1\"";
+    engine(desk.path(), "patient", all);
+    let patient = desk.path().join("patient");
+    for (command, queues) in [(patient.to_str().unwrap(), true), (FINCH, false)] {
+        let options = [("MultiPV".to_owned(), "4".to_owned())];
+        let timeout = Duration::from_secs(20);
+        let config = MentorConfig::parse(command, &options, GameLimits::depth(1), timeout);
+        let pool = MentorPool::start_for_probes(&config.unwrap(), 1).unwrap();
+        assert_eq!(pool.queues(), queues, "{command}");
+    }
+}
+
+#[test]
+fn labels_of_queued_questions_are_not_truncated() {
+    let position = |fen: &str| {
+        let position = Position::from_fen(fen).unwrap();
+        let moves = legal_moves(&position).into_iter().take(2).collect();
+        (position, moves)
+    };
+    let questions = [
+        position("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"),
+        position("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"),
+    ];
+    let options = [("MultiPV".to_owned(), "2".to_owned())];
+    let timeout = Duration::from_secs(20);
+    let config = MentorConfig::parse(FINCH, &options, GameLimits::depth(7), timeout).unwrap();
+    let pool = MentorPool::start_for_probes(&config, 1).unwrap();
+    let answers = pool.with(|mentor| mentor.probe(&questions)).unwrap().unwrap();
+    // Two moves at each of seven depths.
+    for lines in answers {
+        assert_eq!(lines.len(), 14, "{lines:?}");
+    }
+}
+
+#[test]
+fn an_existing_file_of_another_kind_is_left_alone() {
+    let desk = desk(2);
+    engine(desk.path(), "one", SCORE);
+    let mut onto_itself = Command::new(FINCH);
+    onto_itself.current_dir(desk.path());
+    onto_itself.args(["label", "p.epd", "--depth", "1", "--engine", "./one"]);
+    onto_itself.args(["--out", "p.epd"]);
+    let before = fs::read(desk.path().join("p.epd")).unwrap();
+    assert!(fails(&mut onto_itself).contains("--force"));
+    assert_eq!(fs::read(desk.path().join("p.epd")).unwrap(), before);
+
+    fs::write(desk.path().join("l.txt"), "mine").unwrap();
+    let text = ["--engine", "./one", "--out", "l.txt"];
+    let mut command = Command::new(FINCH);
+    command.current_dir(desk.path());
+    command.args(["label", "p.epd", "--depth", "1"]).args(text);
+    assert!(fails(&mut command).contains("--force"));
+    succeeds(command.arg("--force"));
+    let labels = fs::read_to_string(desk.path().join("l.txt")).unwrap();
+    assert_eq!(labels.lines().count(), 2, "{labels}");
+    assert!(labels.lines().all(|line| line.ends_with(" | 50 | *")), "{labels}");
 }
 
 #[test]

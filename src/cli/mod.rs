@@ -144,10 +144,10 @@ subcommands! {
         Tune(tune::Arguments);
         /// Train a network on packed labels.
         Train(train::Arguments);
-        /// Play quick games against itself and keep their positions.
+        /// Play quick games and keep their positions with scores.
         Selfplay(selfplay::Arguments) weights;
         /// Ask mentor engines for their scores of positions.
-        Label(Box<label::Arguments>) weights;
+        Label(Box<label::Arguments>);
         /// Write the report page of a run, or of several.
         Report(report::Arguments);
     }

@@ -9,8 +9,9 @@ use std::str::FromStr;
 
 use shakmaty::{Board, Color, KnownOutcome, Rank, Square};
 
+use crate::hash::stable_hash;
 use crate::position::Position;
-use crate::random::stable_hash;
+use crate::random::mix;
 
 #[derive(Clone, Debug)]
 pub struct Label {
@@ -94,6 +95,8 @@ const SQUARES_CHANGED: usize = 16;
 #[derive(Default)]
 pub struct GameGrouper {
     previous: Option<(Position, GameId)>,
+    /// Games without `id` so far: many begin with the same position.
+    count: u64,
 }
 
 impl GameGrouper {
@@ -104,7 +107,10 @@ impl GameGrouper {
         }
         let game = match &self.previous {
             Some((previous, game)) if may_follow(previous, position) => *game,
-            _ => GameId(position.key()),
+            _ => {
+                self.count += 1;
+                GameId(mix(self.count, position.key()))
+            }
         };
         self.previous = Some((position.clone(), game));
         game
@@ -243,7 +249,7 @@ mod tests {
 
     #[test]
     fn hashes_of_ids_never_change() {
-        assert_eq!(GameId::from_text("\"WAC.001\""), GameId(0));
+        assert_eq!(GameId::from_text("\"WAC.001\""), GameId(0x4714_96ec_56b8_331b));
     }
 
     #[test]

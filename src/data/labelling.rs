@@ -1,6 +1,6 @@
-//! Labels as they are made: questions, the mentors who answer them, and a file that grows by a
-//! line for each answer. A file that was broken off is gone on with: what has a label is not asked
-//! about again (what was left out leaves no trace, and is).
+//! Labelling: positions from files, mentors that score them, and a file that grows by a line for
+//! each answer. An interrupted run is resumed: positions that have a label are not asked again
+//! (positions that were left out leave no trace, and are).
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,14 +9,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
+use rand::seq::IndexedRandom;
+use rayon::prelude::*;
 use thiserror::Error;
 
-use super::epd::fields;
-use super::mentor::{Asked, Mentor, MentorError};
+use super::epd::{fields, without};
+use super::label::LabelHeader;
+use super::labels::epd_header;
+use super::mentor::{Assessment, MentorError, MentorPool};
+use super::quiet::is_quiet;
+use super::selection::Selection;
+use super::{Case, DataError, Source, collect};
 use crate::files::write_atomically;
-use crate::position::Position;
+use crate::position::{Position, movegen};
+use crate::random::{Purpose, stream};
 
-/// A mentor that has had so many positions in a row without an answer will have no more.
+/// A mentor that leaves so many positions in a row unanswered is given up.
 const MISSES_IN_A_ROW: usize = 5;
 
 #[derive(Debug, Error)]
@@ -31,8 +39,10 @@ pub enum LabelError {
         found: String,
         wanted: String,
     },
+    #[error("{}: the file exists and does not hold labels of this mentor; --force replaces it", .0.display())]
+    Exists(PathBuf),
     #[error("{command}: no usable answer for {MISSES_IN_A_ROW} positions in a row")]
-    Silent { command: String },
+    NoAnswers { command: String },
     #[error("a thread failed")]
     Thread,
 }
@@ -44,14 +54,96 @@ fn failed(file: &Path, error: &io::Error) -> LabelError {
     }
 }
 
-/// A position to ask about, with its line in EPD.
+/// A position to be labelled, with its line in EPD.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct LabelTask {
     pub position: Position,
     pub line: String,
 }
 
-/// The file that labels are added to.
+/// Which positions are to be labelled.
+#[derive(Clone, Debug)]
+pub struct TaskSelection {
+    /// What to take from games.
+    pub games: Selection,
+    /// Random moves played first: a search meets positions that masters avoid.
+    pub random_plies: u32,
+    /// Only quiet positions, with this margin in centipawns.
+    pub quiet: Option<i32>,
+}
+
+/// The positions of all files, each once, and how many lines were no positions.
+pub fn collect_tasks(
+    files: &[PathBuf],
+    selection: &TaskSelection,
+) -> Result<(Vec<LabelTask>, usize), DataError> {
+    let sources = files.iter().map(Source::file);
+    let (positions, games): (Vec<_>, Vec<_>) = sources.partition(Source::is_epd);
+    let mut lines = Vec::new();
+    for source in &positions {
+        for line in source.lines()? {
+            let (_, line) = line?;
+            if !line.is_empty() && !line.starts_with('#') {
+                lines.push(line);
+            }
+        }
+    }
+    if !games.is_empty() {
+        let cases = collect(&games, &selection.games)?.training;
+        lines.extend(cases.iter().map(case_line));
+    }
+    let bad = AtomicUsize::new(0);
+    let task = |line: &String| {
+        let Ok(position) = Position::from_fen(&fields(line)) else {
+            bad.fetch_add(1, Relaxed);
+            return None;
+        };
+        let task = LabelTask {
+            position,
+            // Another mentor's score is not part of the task.
+            line: without(line, &["ce", "acd"]),
+        };
+        let task = task.after_random_moves(selection.random_plies, selection.games.seed)?;
+        let wanted = selection
+            .quiet
+            .is_none_or(|margin| is_quiet(&task.position, margin));
+        wanted.then_some(task)
+    };
+    let mut tasks: Vec<_> = lines.par_iter().filter_map(task).collect();
+    let mut seen = HashSet::new();
+    tasks.retain(|task| seen.insert(task.position.key()));
+    Ok((tasks, bad.into_inner()))
+}
+
+/// A position of a game, with the game's number and result.
+fn case_line(case: &Case) -> String {
+    let position = fields(&case.position.fen());
+    format!("{position} id \"{}\"; c9 \"{}\";", case.game, case.outcome)
+}
+
+impl LabelTask {
+    /// The position after random moves, the same ones each time; `None` if they end in check or
+    /// end the game, where a score says little.
+    fn after_random_moves(self, plies: u32, seed: u64) -> Option<LabelTask> {
+        if plies == 0 {
+            return Some(self);
+        }
+        let before = fields(&self.line);
+        let mut position = self.position;
+        let mut random = stream(seed, Purpose::Game, position.key(), 1);
+        for _ in 0..plies {
+            let moves = movegen::legal_moves(&position);
+            position.play(*moves.choose(&mut random)?);
+        }
+        let usable = !position.in_check() && movegen::has_legal_move(&position);
+        usable.then(|| LabelTask {
+            line: self.line.replacen(&before, &fields(&position.fen()), 1),
+            position,
+        })
+    }
+}
+
+/// The EPD file that labels are appended to.
 pub struct LabelFile {
     path: PathBuf,
     file: Mutex<File>,
@@ -59,26 +151,30 @@ pub struct LabelFile {
 }
 
 impl LabelFile {
-    /// A new file, or one that the same mentor has begun. A last line without its end was cut
-    /// off by a kill; it is taken away.
-    pub fn open(path: &Path, mentor: &Mentor) -> Result<LabelFile, LabelError> {
-        let header = format!("# mentor: {}", mentor.description());
+    /// Creates a file, or opens one that holds labels of the same mentor. A last line without its
+    /// end was cut off by a kill and is removed. Anything else is left alone unless `force`.
+    pub fn open(path: &Path, header: &LabelHeader, force: bool) -> Result<LabelFile, LabelError> {
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Ok(_) if force => String::new(),
             read => read.map_err(|error| failed(path, &error))?,
         };
         let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
-        match whole.lines().next() {
-            None => write_atomically(path, &format!("{header}\n")),
-            Some(found) if found.starts_with("# mentor") && found != header => {
-                return Err(LabelError::OtherMentor {
-                    file: path.to_owned(),
-                    found: found.to_owned(),
-                    wanted: header,
-                });
-            }
-            Some(_) if whole.len() < text.len() => write_atomically(path, whole),
-            Some(_) => Ok(()),
+        let found = header_of(whole);
+        if text.is_empty() {
+            write_atomically(path, epd_header(header))
+        } else if found.mentor.is_empty() {
+            return Err(LabelError::Exists(path.to_owned()));
+        } else if found.mentor != header.mentor {
+            return Err(LabelError::OtherMentor {
+                file: path.to_owned(),
+                found: found.mentor,
+                wanted: header.mentor.clone(),
+            });
+        } else if whole.len() < text.len() {
+            write_atomically(path, whole)
+        } else {
+            Ok(())
         }
         .map_err(|error| failed(path, &error))?;
         let file = File::options().append(true).open(path);
@@ -95,73 +191,78 @@ impl LabelFile {
         self.labelled.len()
     }
 
-    pub fn lacks(&self, question: &Question) -> bool {
-        !self.labelled.contains(&fields(&question.line))
+    pub fn lacks(&self, task: &LabelTask) -> bool {
+        !self.labelled.contains(&fields(&task.line))
     }
 
-    /// One write a line: a kill leaves no half label but the last.
+    /// One write per line: a kill leaves no incomplete label but the last.
     fn append(&self, line: &str) -> Result<(), LabelError> {
         let written = self.file.lock().write_all(line.as_bytes());
         written.map_err(|error| failed(&self.path, &error))
     }
 }
 
-/// What came of the questions.
+fn header_of(text: &str) -> LabelHeader {
+    let mut header = LabelHeader::default();
+    let comments = text.lines().map_while(|line| line.strip_prefix('#'));
+    comments.for_each(|line| header.read_line(line));
+    header
+}
+
+/// What became of the tasks.
 #[derive(Debug, Default)]
 pub struct LabelCounts {
     pub labelled: AtomicUsize,
-    /// Left out: a mate is no centipawn.
+    /// Left out: a mate has no centipawns.
     pub mates: AtomicUsize,
     /// Left out: the best move captures or promotes.
     pub loud: AtomicUsize,
     /// Left out: the score is beyond the limit.
     pub decided: AtomicUsize,
-    /// Twice no usable answer.
+    /// No usable answer, twice.
     pub skipped: AtomicUsize,
 }
 
-/// One round of questions: every mentor takes the next as soon as it has answered.
+/// One round of tasks: each mentor takes the next as soon as it has answered.
 pub struct Labelling<'a> {
-    pub questions: &'a [Question],
+    pub tasks: &'a [LabelTask],
     pub out: &'a LabelFile,
     /// Leave out positions whose best move captures or promotes.
     pub quiet_move: bool,
     /// Leave out positions whose score is farther from zero than this.
     pub max_score: i32,
     pub counts: LabelCounts,
-    /// Told after each answer.
+    /// Called after each answer.
     pub answered: &'a (dyn Fn() + Sync),
 }
 
 impl Labelling<'_> {
-    pub fn ask_all(&self, mentors: Vec<Mentor>, command: &str) -> Result<(), LabelError> {
+    pub fn run(&self, mentors: &MentorPool, command: &str) -> Result<(), LabelError> {
         let next = AtomicUsize::new(0);
-        let ask = |mut mentor: Mentor| -> Result<(), LabelError> {
-            let mut misses = 0;
-            while let Some(question) = self.questions.get(next.fetch_add(1, Relaxed)) {
-                let asked = mentor.ask(&question.position);
-                misses = if asked == Asked::Nothing {
-                    misses + 1
-                } else {
-                    0
-                };
-                if misses == MISSES_IN_A_ROW {
-                    // The others need not find out for themselves.
-                    next.store(self.questions.len(), Relaxed);
-                    return Err(LabelError::Silent {
-                        command: command.to_owned(),
-                    });
+        let work = || {
+            let done = mentors.with(|mentor| -> Result<(), LabelError> {
+                let mut misses = 0;
+                while let Some(task) = self.tasks.get(next.fetch_add(1, Relaxed)) {
+                    let assessment = mentor.assess(&task.position);
+                    misses = match assessment {
+                        Assessment::None => misses + 1,
+                        _ => 0,
+                    };
+                    if misses == MISSES_IN_A_ROW {
+                        // The others need not find out for themselves.
+                        next.store(self.tasks.len(), Relaxed);
+                        let command = command.to_owned();
+                        return Err(LabelError::NoAnswers { command });
+                    }
+                    self.record(task, assessment)?;
+                    (self.answered)();
                 }
-                self.note(question, asked)?;
-                (self.answered)();
-            }
-            Ok(())
+                Ok(())
+            });
+            done.unwrap_or(Err(LabelError::Thread))
         };
         std::thread::scope(|scope| {
-            let threads: Vec<_> = mentors
-                .into_iter()
-                .map(|mentor| scope.spawn(move || ask(mentor)))
-                .collect();
+            let threads: Vec<_> = (0..mentors.size()).map(|_| scope.spawn(work)).collect();
             let ends = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or(Err(LabelError::Thread)));
@@ -169,17 +270,23 @@ impl Labelling<'_> {
         })
     }
 
-    fn note(&self, question: &Question, asked: Asked) -> Result<(), LabelError> {
+    fn record(&self, task: &LabelTask, assessment: Assessment) -> Result<(), LabelError> {
         let counts = &self.counts;
-        let counter = match asked {
-            Asked::Mate => &counts.mates,
-            Asked::Nothing => &counts.skipped,
-            Asked::Score { centipawns, .. } if centipawns.abs() > self.max_score => &counts.decided,
-            Asked::Score { best_is_quiet, .. } if self.quiet_move && !best_is_quiet => &counts.loud,
-            Asked::Score {
+        let counter = match assessment {
+            Assessment::Mate => &counts.mates,
+            Assessment::None => &counts.skipped,
+            Assessment::Score { centipawns, .. }
+                if centipawns.unsigned_abs() > self.max_score.unsigned_abs() =>
+            {
+                &counts.decided
+            }
+            Assessment::Score { best_is_quiet, .. } if self.quiet_move && !best_is_quiet => {
+                &counts.loud
+            }
+            Assessment::Score {
                 centipawns, depth, ..
             } => {
-                let line = &question.line;
+                let line = &task.line;
                 self.out
                     .append(&format!("{line} ce {centipawns}; acd {depth};\n"))?;
                 &counts.labelled

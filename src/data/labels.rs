@@ -173,6 +173,22 @@ impl LabelWriter {
     }
 }
 
+/// Copies a file of labels to another format; lines that are no labels are left out. Returns how
+/// many labels there are.
+pub fn convert(source: &Source, out: &Path, format: LabelFormat) -> Result<usize, DataError> {
+    let failed = |error: io::Error| unreadable(out, &error);
+    let mut reader = LabelReader::open(source)?;
+    let mut writer = LabelWriter::create(out, format, reader.header()).map_err(failed)?;
+    for label in reader.by_ref() {
+        match label {
+            Ok(label) => writer.write(&label).map_err(failed)?,
+            Err(DataError::BadLabel { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    writer.finish().map_err(failed)
+}
+
 /// The comments an EPD file of labels begins with.
 pub(super) fn epd_header(header: &LabelHeader) -> String {
     let lines = header.lines().into_iter();

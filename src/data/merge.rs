@@ -22,6 +22,13 @@ pub struct MentorShare {
     pub weight: f64,
 }
 
+impl MentorShare {
+    /// The mentor without limits and options.
+    pub fn name(&self) -> &str {
+        self.mentor.split(';').next().unwrap_or_default()
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Merged {
     pub shares: Vec<MentorShare>,
@@ -143,21 +150,13 @@ fn average(scores: &[f64], shares: &[MentorShare]) -> f64 {
 }
 
 fn header(shares: &[MentorShare]) -> LabelHeader {
-    let name = |share: &MentorShare| {
-        share
-            .mentor
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
     let mentor = match shares {
         // One file is copied, perhaps to another format.
         [share] => share.mentor.clone(),
         _ => {
             let each = shares.iter().map(|share| {
                 let MentorShare { scale, weight, .. } = share;
-                format!("{} (scale {scale:.1}, weight {weight})", name(share))
+                format!("{} (scale {scale:.1}, weight {weight})", share.name())
             });
             each.collect::<Vec<_>>().join(", ")
         }

@@ -14,6 +14,7 @@
 //! and seed give the same cases, and raising a limit only ever adds to them.
 
 mod epd;
+mod generation;
 mod label;
 mod labelling;
 mod labels;
@@ -38,20 +39,26 @@ use thiserror::Error;
 
 use crate::position::Position;
 
-pub use epd::{fields, without};
 pub use label::{DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, is_scale};
-pub use labelling::{LabelCounts, LabelError, LabelFile, Labelling, Question};
-pub use labels::{LabelReader, LabelWriter, Labels, collect_labels, scale_of};
-pub use mentor::{Asked, Mentor, MentorError, MentorPlan, PATIENCE};
+pub use generation::{
+    GenerationError, GenerationProgress, LabelGeneration, LabelMaker, own_scale,
+};
+pub use labelling::{
+    LabelCounts, LabelError, LabelFile, LabelTask, Labelling, TaskSelection, collect_tasks,
+};
+pub use labels::{LabelReader, LabelWriter, Labels, collect_labels, convert, scale_of};
+pub use mentor::{
+    Assessment, MENTOR_TIMEOUT, MentorConfig, MentorEngine, MentorError, MentorPool,
+};
 pub use merge::{MentorShare, Merged, merge};
 pub use packed::{LabelSet, PackedDraft, PackedLabel, PackedLabels};
 pub use pgn::PgnGame;
-pub use quiet::is_quiet;
+pub use quiet::{is_quiet, is_quiet_move, is_quiet_with_best};
 pub use sample::{Collection, Tally};
 pub use scale::{fit_scale, win_chance};
 pub use selection::{Date, Outcomes, Selection, Side};
 pub use selfplay::{
-    Judged, PROBED_MOVES, SelfPlay, engine as selfplay_engine, mentors_game, own_game, probed_games,
+    PROBED_MOVES, SelfPlay, engine as selfplay_engine, mentor_game, own_game, probed_game,
 };
 pub use source::{Lines, Source};
 pub use win_model::scored_results;

@@ -1,43 +1,33 @@
-//! Whether a position is quiet: nothing on the board changes the static score by much.
+//! What a quiet position is: one whose static evaluation means something, because nothing is about
+//! to be won. This is the crate's only definition; a quiescence search leads to such positions.
 
-use crate::eval::{Weights, evaluate_uncached};
+use shakmaty::Move;
+
 use crate::position::movegen::{self, MoveKind};
 use crate::position::{Position, see_at_least};
 
-/// Captures beyond this many plies are no longer about this position.
-const DEEPEST: u32 = 12;
-
-/// Whether the side to move is not in check and gains no more than `margin` centipawns over the
-/// static score by captures and promotions.
-pub fn is_quiet(position: &Position, weights: &Weights, margin: i32) -> bool {
+/// Whether the side to move is not in check, cannot promote, and gains no more than `margin`
+/// centipawns by any capture, as static exchange evaluation counts them.
+pub fn is_quiet(position: &Position, margin: i32) -> bool {
     if position.in_check() {
         return false;
     }
-    let limit = evaluate_uncached(position, weights) + margin;
-    quiescence(position, weights, limit, limit + 1, DEEPEST) <= limit
+    let mut quiet = true;
+    movegen::generate(position, MoveKind::Tactical, |m| {
+        let gains = see_at_least(position, m, margin.saturating_add(1));
+        quiet &= m.promotion().is_none() && !gains;
+    });
+    quiet
 }
 
-fn quiescence(position: &Position, weights: &Weights, mut alpha: i32, beta: i32, left: u32) -> i32 {
-    let mut best = evaluate_uncached(position, weights);
-    if best >= beta || left == 0 {
-        return best;
-    }
-    alpha = alpha.max(best);
-    let mut moves = Vec::new();
-    movegen::generate(position, MoveKind::Tactical, |m| {
-        if see_at_least(position, m, 0) {
-            moves.push(m);
-        }
-    });
-    for m in moves {
-        let after = position.after(m);
-        best = best.max(-quiescence(&after, weights, -beta, -alpha, left - 1));
-        if best >= beta {
-            break;
-        }
-        alpha = alpha.max(best);
-    }
-    best
+/// The same for a position whose best move is known from a search: that is quiet, too.
+pub fn is_quiet_with_best(position: &Position, best: Move) -> bool {
+    is_quiet_move(best) && is_quiet(position, 0)
+}
+
+/// Whether a move neither captures nor promotes.
+pub fn is_quiet_move(m: Move) -> bool {
+    !m.is_conversion()
 }
 
 #[cfg(test)]
@@ -46,8 +36,7 @@ mod tests {
 
     #[test]
     fn a_hanging_queen_a_check_and_a_promotion_are_not_quiet() {
-        let weights = Weights::default();
-        let quiet = |fen: &str| is_quiet(&Position::from_fen(fen).unwrap(), &weights, 30);
+        let quiet = |fen: &str| is_quiet(&Position::from_fen(fen).unwrap(), 30);
         assert!(quiet(
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
         ));
@@ -56,5 +45,7 @@ mod tests {
         ));
         assert!(!quiet("4k3/4r3/8/8/8/8/8/4K3 w - - 0 1"));
         assert!(!quiet("8/P6k/8/8/8/8/8/4K3 w - - 0 1"));
+        // A defended knight may be taken by a bishop: that gains nothing.
+        assert!(quiet("4k3/3p4/2n5/1B6/8/8/8/4K3 w - - 0 1"));
     }
 }

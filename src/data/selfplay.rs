@@ -1,25 +1,27 @@
-//! Positions from quick games: Finch's own, for a mentor to judge, or the mentor's, judged as
-//! they are played.
+//! Positions from quick games with labels: Finch's own games, a mentor's, or positions around
+//! games that a mentor scores.
 //!
 //! Masters' games show how balanced positions are held; a search meets the others. So Finch plays
-//! itself quickly from random openings, and now and then either side plays a random move: pieces
-//! are lost, kings walk, pawns run, and the evaluation learns what that is worth. Game N depends
-//! on the seed and N alone.
+//! itself quickly from random openings, and some moves are random: pieces are lost, kings walk,
+//! pawns run, and the evaluation learns what that is worth. Game N depends on the seed and N
+//! alone: whoever plays or scores forgets everything before each game.
 
-use std::ops::Range;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use shakmaty::Move;
+use shakmaty::{KnownOutcome, Move, Outcome};
 
 use super::epd::fields;
-use super::mentor::Mentor;
+use super::label::{GameId, Label};
+use super::mentor::{MentorEngine, MentorError, Question};
 use super::pgn::PgnGame;
+use super::quiet::{is_quiet, is_quiet_with_best};
 use crate::eval::Weights;
-use crate::position::movegen::MoveKind;
-use crate::position::{Game, Position, movegen, see_at_least};
+use crate::position::{Game, Position, movegen};
 use crate::random::{Purpose, stream};
+use crate::search::score::ReportedScore;
 use crate::search::{Engine, EngineError, EngineSettings, Limits, SearchRequest};
 
 /// How the games are played.
@@ -27,118 +29,94 @@ use crate::search::{Engine, EngineError, EngineSettings, Limits, SearchRequest};
 pub struct SelfPlay {
     pub seed: u64,
     pub depth: u32,
-    /// Random plies at the start of each game: between these two.
+    /// The least and the largest number of random plies at the start of each game.
     pub opening: [u32; 2],
     /// The chance that a later move is random too.
     pub blunders: f64,
-    /// The chance that a quiet position is taken, or that one is asked about with its
-    /// surroundings.
+    /// The chance that a quiet position is kept, or that a position is probed.
     pub share: f64,
-    /// A score nobody needs explained ends the game.
-    pub decided: i32,
-    /// How many positions a random move away are asked about with each.
+    /// A score beyond this ends the game: centipawns of whoever plays.
+    pub decided: u32,
+    /// How many positions a random move away are probed with each.
     pub away: u32,
 }
 
-/// A game longer than this has nothing new to say.
-const LONGEST: usize = 200;
+/// Longer games say nothing new.
+const MAX_PLIES: usize = 200;
+/// Plies without capture or pawn move after which a game is drawn.
+const DRAWN_HALFMOVES: u32 = 60;
 /// Shallow searches fill no more.
 const HASH_MIB: usize = 1;
-
-/// Finch's own game, for others to judge; nothing if there is no memory to play it.
-pub fn own_game(play: &SelfPlay, number: u64, weights: &Arc<Weights>) -> Vec<Judged> {
-    let Ok(mut engine) = engine(weights) else {
-        return Vec::new();
-    };
-    let choose = |game: &Game| choose(game, play.depth, &mut engine);
-    game_of(play, number, choose)
-}
-
-/// A game the mentor plays against itself, judging as it goes.
-pub fn mentors_game(play: &SelfPlay, number: u64, mentor: &mut Mentor) -> Vec<Judged> {
-    if mentor.forget().is_err() {
-        return Vec::new();
-    }
-    game_of(play, number, |game| mentor.choose(game.position()))
-}
-
-/// Labels by the ten million, as a network needs them: Finch plays, or follows games of others,
-/// and from each position a move or two lead astray, to where a search would look. The mentor is
-/// asked about all these positions of some games at once, and only for the exchanges that are
-/// left: the cheapest judgement it has. Each label comes with the number of its game.
-pub fn probed_games(
-    play: &SelfPlay,
-    numbers: Range<u64>,
-    others: Option<&[PgnGame]>,
-    weights: &Arc<Weights>,
-    mentor: &mut Mentor,
-) -> Vec<(u64, Judged)> {
-    // A label depends on nothing but these games.
-    let (Ok(mut engine), Ok(())) = (engine(weights), mentor.forget()) else {
-        return Vec::new();
-    };
-    let mut questions = Vec::new();
-    let mut games = Vec::new();
-    for number in numbers {
-        let choose = |game: &Game| choose(game, play.depth, &mut engine);
-        questions.extend(match others {
-            Some(others) => others
-                .get(number as usize)
-                .map_or(Vec::new(), |game| questions_of_others(play, number, game)),
-            None => questions_of(play, number, choose),
-        });
-        games.resize(questions.len(), number);
-    }
-    let answers = mentor.probe(&questions).unwrap_or_default();
-    let mut judged = Vec::new();
-    for ((game, (position, _)), answers) in games.into_iter().zip(questions).zip(answers) {
-        let children = answers.into_iter().map(|(m, score)| Judged {
-            position: position.after(m),
-            score: -score,
-        });
-        let told = children.filter(|child| child.score.abs() <= LARGEST_LABEL);
-        judged.extend(told.map(|child| (game, child)));
-    }
-    judged
-}
-
-/// Beyond this there is nothing left to learn.
+/// Probed labels beyond this teach nothing.
 const LARGEST_LABEL: i32 = 2_500;
+/// Moves of a position that are probed in one question: each costs less than the question.
+pub const PROBED_MOVES: usize = 4;
 
-/// A position with moves that lead to calm ones.
-type Question = (Position, Vec<Move>);
+/// The engine that plays Finch's own games.
+pub fn engine(weights: &Arc<Weights>) -> Result<Engine, EngineError> {
+    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB))
+}
 
-/// What to ask about a game.
-fn questions_of(
+/// A game that Finch plays against itself, with its scores.
+pub fn own_game(play: &SelfPlay, number: u64, engine: &mut Engine) -> Vec<Label> {
+    engine.new_game();
+    let choose = |game: &Game| Ok::<_, Infallible>(own_move(game, play.depth, engine));
+    let Ok(labels) = labelled_game(play, number, choose);
+    labels
+}
+
+/// A game that the mentor plays against itself, with its scores.
+pub fn mentor_game(
     play: &SelfPlay,
     number: u64,
-    mut choose: impl FnMut(&Game) -> Option<(Move, i32)>,
-) -> Vec<Question> {
-    let mut random = stream(play.seed, Purpose::Game, number, 0);
-    let mut game = Game::default();
-    let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
-    let mut questions = Vec::new();
-    for ply in 0..LONGEST {
-        let position = game.position().clone();
-        let any = any_move(&position, &mut random);
-        let Some(any) = any.filter(|_| !is_drawn(&game)) else {
-            break;
-        };
-        if ply < opening {
-            game.play(any);
-            continue;
-        }
-        let Some((best, _)) = choose(&game).filter(|(_, score)| score.abs() <= play.decided) else {
-            break;
-        };
-        questions.extend(questions_around(play, &position, best, &mut random));
-        game.play(next_move(best, any, play.blunders, &mut random));
+    mentor: &mut MentorEngine,
+) -> Result<Vec<Label>, MentorError> {
+    mentor.new_game()?;
+    labelled_game(play, number, |game| {
+        let (best, score) = mentor.best_move(game.position())?;
+        Ok(score.map(|score| (best, score)))
+    })
+}
+
+/// Positions in and around a game, scored by a mentor. The game is Finch's own or `followed`;
+/// from its positions a random move or two lead to where a search would look. The mentor is asked
+/// about all of them at once, at a depth that only settles exchanges: the cheapest score it has.
+pub fn probed_game(
+    play: &SelfPlay,
+    number: u64,
+    followed: Option<&PgnGame>,
+    engine: &mut Engine,
+    mentor: &mut MentorEngine,
+) -> Result<Vec<Label>, MentorError> {
+    let questions = match followed {
+        Some(game) => questions_of_followed(play, number, game),
+        None => questions_of_own(play, number, engine),
+    };
+    let answers = mentor.probe(&questions)?;
+    let mut labels = Vec::new();
+    for ((position, _), answers) in questions.iter().zip(answers) {
+        let scored = answers
+            .into_iter()
+            .filter(|(_, score)| score.abs() <= LARGEST_LABEL);
+        // The score is for the side that moves, the label for the side to move after it. These
+        // positions did not occur in the game: its result says nothing about them.
+        labels.extend(scored.map(|(m, score)| Label::new(position.after(m), -score, GameId(number))));
     }
+    Ok(labels)
+}
+
+fn questions_of_own(play: &SelfPlay, number: u64, engine: &mut Engine) -> Vec<Question> {
+    engine.new_game();
+    let mut questions = Vec::new();
+    let choose = |game: &Game| Ok::<_, Infallible>(own_move(game, play.depth, engine));
+    let visit = |position: &Position, best: Move, _: i32, random: &mut ChaCha8Rng| {
+        questions.extend(questions_around(play, position, best, random));
+    };
+    let Ok(_) = play_game(play, number, choose, visit);
     questions
 }
 
-/// What to ask about somebody's game.
-fn questions_of_others(play: &SelfPlay, number: u64, game: &PgnGame) -> Vec<Question> {
+fn questions_of_followed(play: &SelfPlay, number: u64, game: &PgnGame) -> Vec<Question> {
     let mut random = stream(play.seed, Purpose::Game, number, 0);
     let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
     let mut position = Position::from_chess(game.start.clone());
@@ -152,7 +130,8 @@ fn questions_of_others(play: &SelfPlay, number: u64, game: &PgnGame) -> Vec<Ques
     questions
 }
 
-/// Sometimes: a question about the position, and some about others a random move away.
+/// With a chance of `share`: a question about the position, and some about others a random move
+/// away.
 fn questions_around(
     play: &SelfPlay,
     position: &Position,
@@ -163,124 +142,124 @@ fn questions_around(
     if random.random_bool(play.share) {
         questions.extend(question(position, Some(best), random));
         for _ in 0..play.away {
-            let away = any_move(position, random).map(|m| position.after(m));
+            let away = random_move(position, random).map(|m| position.after(m));
             questions.extend(away.and_then(|away| question(&away, None, random)));
         }
     }
     questions
 }
 
-fn any_move(position: &Position, random: &mut ChaCha8Rng) -> Option<Move> {
-    let moves = movegen::legal_moves(position);
-    (!moves.is_empty()).then(|| moves[random.random_range(0..moves.len())])
-}
-
-/// Some calm moves of a position: the best, if it is known, and others by chance.
+/// Some moves that lead to quiet positions: the best, if it is known, and random ones.
 fn question(position: &Position, best: Option<Move>, random: &mut ChaCha8Rng) -> Option<Question> {
     let mut moves: Vec<Move> = best.into_iter().collect();
     for _ in moves.len()..PROBED_MOVES {
-        let m = any_move(position, random)?;
+        let m = random_move(position, random)?;
         if !moves.contains(&m) {
             moves.push(m);
         }
     }
-    moves.retain(|m| is_calm(&position.after(*m)));
+    moves.retain(|m| is_quiet(&position.after(*m), 0));
     if moves.is_empty() {
         return None;
     }
-    // What is told of a position must not depend on how it was reached.
+    // A label must not depend on how its position was reached: the counters are dropped.
     let fresh = Position::from_fen(&fields(&position.fen())).ok()?;
     Some((fresh, moves))
 }
 
-/// Moves that a mentor is asked about in one question: each costs less than the question.
-pub const PROBED_MOVES: usize = 4;
-/// Whether nothing is about to be won: the judgement of such a position is a static one.
-fn is_calm(position: &Position) -> bool {
-    if position.in_check() {
-        return false;
-    }
-    let mut calm = true;
-    movegen::generate(position, MoveKind::Tactical, |m| {
-        calm &= m.promotion().is_none() && !see_at_least(position, m, 1);
-    });
-    calm
-}
-
-/// A position and what whoever played thought of it: centipawns seen by the side to move.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    pub position: Position,
-    pub score: i32,
-}
-
-/// The positions that one game gives: not in check, and the best move neither captures nor
-/// promotes, so that a static judgement makes sense.
-fn game_of(
+/// The labels of the quiet positions of a game. Where random moves decide games, results say
+/// little about positions and are left out.
+fn labelled_game<E>(
     play: &SelfPlay,
     number: u64,
-    mut choose: impl FnMut(&Game) -> Option<(Move, i32)>,
-) -> Vec<Judged> {
+    choose: impl FnMut(&Game) -> Result<Option<(Move, ReportedScore)>, E>,
+) -> Result<Vec<Label>, E> {
+    let mut labels = Vec::new();
+    let visit = |position: &Position, best: Move, score: i32, random: &mut ChaCha8Rng| {
+        if is_quiet_with_best(position, best) && random.random_bool(play.share) {
+            labels.push(Label::new(position.clone(), score, GameId(number)));
+        }
+    };
+    let result = play_game(play, number, choose, visit)?;
+    if play.blunders == 0.0 {
+        for label in &mut labels {
+            label.result = result;
+        }
+    }
+    Ok(labels)
+}
+
+/// Plays a game and shows each position after the opening with the best move and its score.
+/// Returns the result, if the game came to one.
+fn play_game<E>(
+    play: &SelfPlay,
+    number: u64,
+    mut choose: impl FnMut(&Game) -> Result<Option<(Move, ReportedScore)>, E>,
+    mut visit: impl FnMut(&Position, Move, i32, &mut ChaCha8Rng),
+) -> Result<Option<KnownOutcome>, E> {
     let mut random = stream(play.seed, Purpose::Game, number, 0);
-    let mut taken = Vec::new();
     let mut game = Game::default();
     let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
-    for ply in 0..LONGEST {
+    for ply in 0..MAX_PLIES {
         let position = game.position().clone();
-        let moves = movegen::legal_moves(&position);
-        if moves.is_empty() || is_drawn(&game) {
-            break;
+        let Some(any) = random_move(&position, &mut random) else {
+            return Ok(known(&position));
+        };
+        if is_drawn(&game) {
+            return Ok(Some(KnownOutcome::Draw));
         }
-        let any = moves[random.random_range(0..moves.len())];
         if ply < opening {
             game.play(any);
             continue;
         }
-        let Some((best, score)) = choose(&game) else {
-            break;
+        let Some((best, score)) = choose(&game)? else {
+            return Ok(None);
         };
-        if score.abs() > play.decided {
-            break;
+        if !score.is_within(play.decided) {
+            let winner = position.turn();
+            let winner = if score.centipawns() > 0 { winner } else { winner.other() };
+            return Ok(Some(KnownOutcome::Decisive { winner }));
         }
-        if !position.in_check() && !best.is_conversion() && random.random_bool(play.share) {
-            taken.push(Judged { position, score });
-        }
-        game.play(next_move(best, any, play.blunders, &mut random));
+        visit(&position, best, score.centipawns(), &mut random);
+        let blunder = random.random_bool(play.blunders);
+        game.play(if blunder { any } else { best });
     }
-    taken
+    Ok(None)
 }
 
-fn next_move(best: Move, any: Move, blunders: f64, random: &mut ChaCha8Rng) -> Move {
-    if random.random_bool(blunders) {
-        any
-    } else {
-        best
+/// The result of a position without legal moves.
+fn known(position: &Position) -> Option<KnownOutcome> {
+    match shakmaty::Position::outcome(position.chess()) {
+        Outcome::Known(known) => Some(known),
+        Outcome::Unknown => None,
     }
+}
+
+fn random_move(position: &Position, random: &mut ChaCha8Rng) -> Option<Move> {
+    let moves = movegen::legal_moves(position);
+    (!moves.is_empty()).then(|| moves[random.random_range(0..moves.len())])
 }
 
 fn is_drawn(game: &Game) -> bool {
     let position = game.position();
-    position.is_insufficient_material() || position.halfmoves() >= 60 || game.repetitions() > 0
+    position.is_insufficient_material()
+        || position.halfmoves() >= DRAWN_HALFMOVES
+        || game.repetitions() > 0
 }
 
-/// The engine that plays Finch's own games.
-pub fn engine(weights: &Arc<Weights>) -> Result<Engine, EngineError> {
-    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB)?)
-}
-
-fn choose(game: &Game, depth: u32, engine: &mut Engine) -> Option<(Move, i32)> {
-    let request = SearchRequest::new(game.clone(), Limits::depth(depth));
-    let result = engine.search(request);
-    result.best_move.map(|best| (best, result.score))
+fn own_move(game: &Game, depth: u32, engine: &mut Engine) -> Option<(Move, ReportedScore)> {
+    let result = engine.search(SearchRequest::new(game.clone(), Limits::depth(depth)));
+    let score = ReportedScore::new(result.score, &engine.settings().weights.win_model());
+    Some((result.best_move?, score))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::WinModel;
 
-    #[test]
-    fn a_game_can_be_played_again() {
-        let play = SelfPlay {
+    fn play() -> SelfPlay {
+        SelfPlay {
             seed: 3,
             depth: 2,
             opening: [4, 8],
@@ -288,13 +267,65 @@ mod tests {
             share: 0.5,
             decided: 1_500,
             away: 0,
-        };
+        }
+    }
+
+    fn fens(labels: &[Label]) -> Vec<String> {
+        labels.iter().map(|label| label.position.fen()).collect()
+    }
+
+    #[test]
+    fn a_game_depends_on_its_number_alone() {
         let weights = Arc::new(Weights::default());
-        let fens = |number| -> Vec<String> {
-            let judged = own_game(&play, number, &weights);
-            judged.iter().map(|one| one.position.fen()).collect()
+        let mut fresh = engine(&weights).unwrap();
+        let alone = fens(&own_game(&play(), 5, &mut fresh));
+        let mut used = engine(&weights).unwrap();
+        let questions = |engine: &mut Engine, number| -> Vec<String> {
+            let play = SelfPlay { share: 1.0, ..play() };
+            let questions = questions_of_own(&play, number, engine);
+            questions.iter().map(|(position, _)| position.fen()).collect()
         };
-        assert_eq!(fens(5), fens(5));
-        assert_ne!(fens(5), fens(6));
+        for number in 0..5 {
+            own_game(&play(), number, &mut used);
+        }
+        assert_eq!(fens(&own_game(&play(), 5, &mut used)), alone);
+        assert_ne!(fens(&own_game(&play(), 6, &mut used)), alone);
+        assert_eq!(questions(&mut used, 7), questions(&mut fresh, 7));
+    }
+
+    #[test]
+    fn decided_is_in_centipawns() {
+        // Twice the internal units make a centipawn: the same games must end at the same scores.
+        let play = SelfPlay {
+            decided: 150,
+            share: 1.0,
+            blunders: 0.2,
+            ..play()
+        };
+        let largest = |midpoint: f64| {
+            let mut weights = Weights::default().without_network();
+            weights.terms_win_model = WinModel::new(midpoint, 80.0).unwrap();
+            let mut engine = engine(&Arc::new(weights)).unwrap();
+            let labels = (0..20).flat_map(|number| own_game(&play, number, &mut engine));
+            labels.map(|label| label.score.abs()).max().unwrap()
+        };
+        for midpoint in [100.0, 400.0] {
+            let score = largest(midpoint);
+            assert!((75..=150).contains(&score), "{midpoint}: {score}");
+        }
+    }
+
+    #[test]
+    fn results_are_known_where_no_move_is_random() {
+        let play = SelfPlay {
+            blunders: 0.0,
+            decided: 300,
+            ..play()
+        };
+        let mut engine = engine(&Arc::new(Weights::default())).unwrap();
+        let labels: Vec<_> = (0..10)
+            .flat_map(|number| own_game(&play, number, &mut engine))
+            .collect();
+        assert!(labels.iter().any(|label| label.points().is_some()));
     }
 }
