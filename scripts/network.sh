@@ -21,25 +21,25 @@ games=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 mkdir -p "$1"
 cd "$1"
 
-# Files that are whole are left as they are; broken ones are gone on with.
+# Complete files are left as they are; interrupted ones are resumed. The scale is Stockfish 15.1's.
 labels() {
-    "$finch" selfplay --engine "$stockfish" --packed "$@"
+    "$finch" selfplay --engine "$stockfish" --scale 105 --packed "$@"
 }
 
 labels --weights "$home/weights/hand-set.toml" --depth 1 --share 0.4 --blunders 0.03 --opening 3 9 \
-    --decided 1800 --positions 13900000 --out own.bin
+    --decided 900 --positions 13900000 --out own.bin
 labels --games "$games" --opening 6 12 --share 1 --away 6 --positions 100000000 --out masters.bin
 "$finch" train own.bin masters.bin --generations 22 --out first
 labels --weights first/best.toml --depth 3 --share 0.5 --away 4 --blunders 0.05 --opening 4 10 \
-    --decided 1600 --positions 23600000 --out second.bin
+    --decided 800 --positions 23600000 --out second.bin
 "$finch" train own.bin masters.bin second.bin --generations 25 --out second
 labels --games "$games" --opening 6 12 --share 1 --away 6 --seed 2 --positions 100000000 \
     --out masters-again.bin
 labels --weights second/best.toml --depth 3 --share 1 --away 6 --blunders 0.05 --opening 4 10 \
-    --decided 1600 --seed 2 --positions 33700000 --out third.bin
+    --decided 800 --seed 2 --positions 33700000 --out third.bin
 "$finch" train own.bin masters.bin second.bin masters-again.bin third.bin --generations 26 --out third
 labels --weights third/best.toml --depth 3 --share 1 --away 6 --blunders 0.05 --opening 4 10 \
-    --decided 1600 --seed 3 --positions 43300000 --out fourth.bin
+    --decided 800 --seed 3 --positions 43300000 --out fourth.bin
 labels --games "$games" --opening 6 12 --share 1 --away 6 --seed 3 --positions 100000000 \
     --out masters-thrice.bin
 "$finch" train own.bin masters.bin second.bin masters-again.bin third.bin fourth.bin masters-thrice.bin \

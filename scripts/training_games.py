@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes the training games of tuning/games/: an engine against itself at a fixed node count.
 
-Each game begins where a random line has led that the engine itself finds balanced, so no two
-games are alike; it ends by the rules or when both sides have long agreed about the result. Game N depends
-on the seed and N alone: the same call makes the same games, on any number of processes, and a
-broken-off run goes on where it stopped.
+Each game starts after a random opening that the engine scores as balanced, so no two games are
+alike. It ends by the rules, or by adjudication when both sides agree about the result for several plies.
+Game N depends on the seed and N alone: the same call makes the same games, on any number of processes, and
+an interrupted run resumes.
 
     scripts/training_games.py --engine stockfish --nodes 10000 --games 5000 --out games.pgn
     zstd -19 --rm games.pgn
@@ -23,8 +23,8 @@ import chess
 import chess.engine
 import chess.pgn
 
-BALANCED = 90  # centipawns a random opening may be away from equality
-WON = 700  # a score both sides agree on for SURE plies ends the game
+BALANCED = 90  # largest score of an opening, in centipawns
+WON = 700  # a score beyond this for SURE plies ends the game
 DRAWN = 8
 SURE = 6
 FIRST_DRAW_PLY = 80
@@ -43,7 +43,7 @@ def main():
 
     done = numbers_in(options.out)
     todo = [number for number in range(options.games) if number not in done]
-    print(f"{len(done)} games are there, {len(todo)} to play", flush=True)
+    print(f"{len(done)} games exist, {len(todo)} to play", flush=True)
     with concurrent.futures.ProcessPoolExecutor(options.processes) as pool:
         tasks = [(options, todo[part :: options.processes]) for part in range(options.processes)]
         for _ in pool.map(play_games, tasks):
@@ -51,10 +51,10 @@ def main():
 
 
 def find_engine(name):
-    """Debian puts chess engines where not every PATH looks."""
+    """Debian installs chess engines outside of most PATHs."""
     found = shutil.which(name) or shutil.which(name, path="/usr/games")
     if found is None:
-        raise SystemExit(f"no engine called {name}")
+        raise SystemExit(f"engine not found: {name}")
     return found
 
 
@@ -71,7 +71,7 @@ def play_games(task):
         engine.configure({"Threads": 1, "Hash": 16})
         for number in numbers:
             text = str(play_game(engine, options, number))
-            # One write of a whole game: processes never interleave, a kill leaves no half game.
+            # One write per game: processes do not interleave, and a kill leaves no incomplete game.
             with open(options.out, "a") as file:
                 file.write(text + "\n\n")
 
@@ -80,7 +80,7 @@ def play_game(engine, options, number):
     generator = random.Random(options.seed * 1_000_003 + number)
     board = opening(engine, generator)
     name = engine.id.get("name", "engine")
-    # The random line is nobody's play: the game begins after it.
+    # The random opening is not part of the game.
     game = chess.pgn.Game()
     game.setup(board.copy(stack=False))
     game.headers.update(
@@ -94,7 +94,7 @@ def play_game(engine, options, number):
     node = game.end()
     limit = chess.engine.Limit(nodes=options.nodes)
     scores = []
-    token = object()  # a new one tells the engine that a new game begins
+    token = object()  # a new token makes python-chess send ucinewgame
     while not board.is_game_over(claim_draw=True):
         played = engine.play(board, limit, game=token, info=chess.engine.INFO_SCORE)
         scores.append(played.info["score"].white().score(mate_score=30_000))
@@ -111,7 +111,7 @@ def play_game(engine, options, number):
 
 
 def opening(engine, generator):
-    """A random line of 6 to 10 plies that leaves the game open."""
+    """A balanced position after 6 to 10 random plies."""
     while True:
         board = chess.Board()
         for _ in range(generator.randint(6, 10)):

@@ -1,8 +1,7 @@
 //! Files that are never seen half-written. A new version is written to a temporary file in the
-//! same folder, flushed to disk, and renamed over the old one. Long work is collected in a
-//! [`Draft`] until it is complete.
+//! same folder, flushed to disk, and renamed over the old one.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -96,73 +95,6 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A text that is collected part by part in a file beside its destination. After a kill, all
-/// complete parts are still there.
-pub struct Draft {
-    path: PathBuf,
-    file: File,
-    text: String,
-    parts: usize,
-}
-
-/// Ends a part. Text after the last of these lines is incomplete.
-const END_OF_PART: &str = "# end of part\n";
-
-impl Draft {
-    /// Starts a draft for this file, or continues the one that exists. `head` describes the work
-    /// in one line; a draft of other work is refused as [`io::ErrorKind::AlreadyExists`].
-    pub fn open(out: &Path, head: &str) -> io::Result<Draft> {
-        let mut path = out.as_os_str().to_owned();
-        path.push(".draft");
-        let path = PathBuf::from(path);
-        let head = format!("# {head}\n");
-        let found = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => head.clone(),
-            found => found?,
-        };
-        let Some(rest) = found.strip_prefix(&head) else {
-            let reason = format!("{} holds other work: finish or delete it", path.display());
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
-        };
-        let complete = rest
-            .rfind(END_OF_PART)
-            .map_or(0, |mark| mark + END_OF_PART.len());
-        let complete = &rest[..complete];
-        write_atomically(&path, format!("{head}{complete}"))?;
-        Ok(Draft {
-            file: OpenOptions::new().append(true).open(&path)?,
-            path,
-            text: complete.replace(END_OF_PART, ""),
-            parts: complete.matches(END_OF_PART).count(),
-        })
-    }
-
-    /// How many parts are complete.
-    pub fn parts(&self) -> usize {
-        self.parts
-    }
-
-    /// The text of all complete parts.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Adds a part, made of complete lines.
-    pub fn add(&mut self, part: &str) -> io::Result<()> {
-        self.file
-            .write_all(format!("{part}{END_OF_PART}").as_bytes())?;
-        self.file.sync_data()?;
-        self.text += part;
-        self.parts += 1;
-        Ok(())
-    }
-
-    /// Deletes the draft: the work is complete and its file written.
-    pub fn discard(self) -> io::Result<()> {
-        fs::remove_file(self.path)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,30 +132,5 @@ mod tests {
         fs::write(folder.path().join("kept"), "whole").unwrap();
         remove_temporary(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_draft_keeps_complete_parts_and_refuses_other_work() {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("out");
-        let mut draft = Draft::open(&out, "counting").unwrap();
-        draft.add("one\n").unwrap();
-        draft.add("two\nthree\n").unwrap();
-        let mut broken = OpenOptions::new().append(true).open(&draft.path).unwrap();
-        broken.write_all(b"four\nfi").unwrap();
-
-        let mut again = Draft::open(&out, "counting").unwrap();
-        assert_eq!((again.parts(), again.text()), (2, "one\ntwo\nthree\n"));
-        again.add("four\n").unwrap();
-        let again = Draft::open(&out, "counting").unwrap();
-        assert_eq!(
-            (again.parts(), again.text()),
-            (3, "one\ntwo\nthree\nfour\n")
-        );
-
-        let refused = Draft::open(&out, "spelling").err().unwrap();
-        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
-        again.discard().unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Which games and which of their moves count: the flags that stand for a preset's `[data]`.
+//! The flags that select games and moves, as the table `[data]` of a preset does.
 
 use clap::Args;
 use serde::de::value::{Error, StrDeserializer};
@@ -8,7 +8,7 @@ use crate::data::{Date, Outcomes, Selection, Side};
 
 #[derive(Args)]
 pub struct Filters {
-    /// Games: both players' lowest rating.
+    /// Games: lowest rating of both players.
     #[arg(long, default_value_t = 0, value_name = "ELO")]
     min_rating: u32,
     /// Games: only this player's moves; part of the name, any case.
@@ -35,12 +35,12 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Whether any of them leaves something out.
+    /// Whether any filter is set.
     pub fn are_set(&self) -> bool {
-        self.selection() != without_limits()
+        self.selection() != unlimited()
     }
 
-    /// What they select; everything else is without limit.
+    /// The selection; everything else is unlimited.
     pub fn selection(&self) -> Selection {
         Selection {
             min_rating: self.min_rating,
@@ -51,12 +51,12 @@ impl Filters {
             from: self.from.clone(),
             to: self.to.clone(),
             max_games: self.max_games,
-            ..without_limits()
+            ..unlimited()
         }
     }
 }
 
-fn without_limits() -> Selection {
+fn unlimited() -> Selection {
     Selection {
         positions: 0,
         validation: 0,

@@ -1,17 +1,18 @@
-//! From games to positions: what a tuner learns from.
+//! Data to learn from: games become positions, positions get labels.
 //!
-//! A source is a file of games or of positions with their best moves, plain or compressed
-//! ([`source`]). Games ([`pgn`]) and positions ([`epd`]) pass the filters of a [`Selection`]
-//! and end in a [`Collection`]: the cases to train on and, from other games, the cases to
-//! validate with.
+//! - [`source`]: a file, plain or compressed; [`pgn`]: games; [`epd`]: positions
+//! - [`selection`], [`sample`]: the filters of a preset, and a [`Collection`] of cases to train on
+//!   and, from other games, to validate with
+//! - [`label`]: a position with a score, a result and its game. [`labels`] reads and writes files of
+//!   them, [`epd`], [`packed`] and [`text`] are the formats, [`scale`] says what scores mean
+//! - [`mentor`]: UCI engines that score positions, one pool of them; [`labelling`]: their scores for
+//!   given positions; [`merge`]: labels of several mentors made one
+//! - [`selfplay`], [`generation`]: labels from quick games, by the million
+//! - [`quiet`]: what a quiet position is
 //!
-//! Positions also come from Finch's own play ([`selfplay`]); a mentor engine's scores for them
-//! ([`mentor`]) are kept as EPD ([`labelling`]), made one where several were asked ([`merge`])
-//! and read as [`Labels`]. A network wants so many that they are kept packed ([`packed`]).
-//!
-//! Files may be far larger than memory. A case is therefore kept or dropped as it goes by,
-//! by a priority that follows from the seed and the case alone ([`sample`]): the same files
-//! and seed give the same cases, and raising a limit only ever adds to them.
+//! Files may be far larger than memory. A case is therefore kept or dropped while the file is read,
+//! by a priority that follows from the seed and the case alone: the same files and seed give the
+//! same cases, and raising a limit only adds to them.
 
 mod epd;
 mod generation;

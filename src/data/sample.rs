@@ -1,9 +1,9 @@
-//! Keeping cases as they go by.
+//! Sampling of cases while files are read.
 //!
-//! Every case has a priority: a hash of the seed and, when positions are to be
-//! distinct, from the position alone, so that a repeated position meets itself. The lowest
-//! priorities stay. Whether a game trains or validates is decided by a hash of its number, so both
-//! sides of the split are known before the first position is seen.
+//! Every case has a priority, and the lowest priorities are kept. A priority is a hash of the seed
+//! and, when positions are to be distinct, of the position alone, so that a repeated position is
+//! recognised. Whether a game trains or validates depends on a hash of its number, so both sides
+//! of the split are known before the first position is read.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -17,23 +17,23 @@ use super::{Case, DataError};
 use crate::position::{Position, movegen};
 use crate::random::mix;
 
-/// How many reasons for skipping are kept in words.
+/// How many reasons for skipping are kept as text.
 const REASONS_KEPT: usize = 5;
 
-/// What was read and what was left out.
+/// Counts of what was read and what was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Games (or EPD lines) met.
+    /// Games read, including those of EPD lines.
     pub games: usize,
     /// Those that were illegal or unreadable, with the first reasons.
     pub bad: usize,
     pub reasons: Vec<String>,
-    /// Those that a filter turned away, by filter.
+    /// Those that a filter rejected, by filter.
     pub unwanted: BTreeMap<&'static str, usize>,
 }
 
 impl Tally {
-    /// Counts something unreadable; the first reasons are kept in words.
+    /// Counts something unreadable; the first reasons are kept.
     pub fn skip_bad(&mut self, reason: impl FnOnce() -> String) {
         self.bad += 1;
         if self.reasons.len() < REASONS_KEPT {
@@ -41,7 +41,7 @@ impl Tally {
         }
     }
 
-    /// One line for people; the reasons follow when there are any.
+    /// One line for people, with the first reasons.
     pub fn summary(&self) -> String {
         let mut text = format!("{} games read", self.games);
         for (reason, count) in &self.unwanted {
@@ -55,7 +55,7 @@ impl Tally {
     }
 }
 
-/// The cases a run learns from and those it is checked with.
+/// The cases a run learns from and those it is validated with.
 #[derive(Clone, Debug, Default)]
 pub struct Collection {
     pub training: Vec<Case>,

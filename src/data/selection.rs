@@ -11,7 +11,7 @@ use super::pgn::PgnGame;
 pub struct Selection {
     /// Files of games (PGN) or positions (EPD with `bm`); the built-in games when empty.
     pub games: Vec<String>,
-    /// Both players' lowest rating; games without ratings then do not count.
+    /// Lowest rating of both players; games without ratings are then left out.
     pub min_rating: u32,
     /// Only this player's moves: part of the name, any case.
     pub player: String,
@@ -27,21 +27,21 @@ pub struct Selection {
     pub max_games: usize,
     /// Moves at the start of each game that do not count (a move is one of each side).
     pub skip_moves: u32,
-    /// Moves after so many of a game do not count.
+    /// Moves of each game that count; later ones do not.
     pub first_moves: u32,
     /// Positions taken from one game; 1 is the papers' "one position a game".
     pub per_game: usize,
-    /// A position that occurs again does not count again.
+    /// Whether a repeated position counts only once.
     pub distinct: bool,
     /// Whether positions with a single legal move count.
     pub forced: bool,
-    /// Decides which positions are taken; apart from the run's seed, so that several runs
-    /// learn from the same ones.
+    /// Decides which positions are drawn. It is not the run's seed, so several runs can learn from
+    /// the same positions.
     pub seed: u64,
     /// Positions to train on.
     pub positions: usize,
-    /// Positions to validate with, from games that none of the training comes from. 0 is none
-    /// with games, and all that the share sets aside with labels.
+    /// Positions to validate with, from games that none of the training comes from. With games 0
+    /// is none; with labels it is all that the share sets aside.
     pub validation: usize,
     /// Share of the games set aside for validation.
     pub validation_share: f64,
@@ -79,7 +79,7 @@ pub enum Side {
     Both,
     White,
     Black,
-    /// The moves of whoever won.
+    /// The moves of the winner.
     Winner,
 }
 
@@ -113,7 +113,7 @@ impl Date {
 }
 
 impl Selection {
-    /// Why a game does not count, if it does not.
+    /// The filter that rejects a game, if one does.
     pub fn rejects(&self, game: &PgnGame) -> Option<&'static str> {
         let rating = game.ratings.iter().min().copied().flatten();
         if self.min_rating > 0 && rating.is_none_or(|rating| rating < self.min_rating) {
@@ -138,7 +138,7 @@ impl Selection {
         None
     }
 
-    /// Whether a move so far into a game counts.
+    /// Whether the move at this ply counts.
     pub fn wants_ply(&self, ply: usize) -> bool {
         let number = (ply / 2) as u32;
         number >= self.skip_moves && (self.first_moves == 0 || number < self.first_moves)
@@ -156,7 +156,7 @@ impl Selection {
             && self.opponent_fits(game, color)
     }
 
-    /// Whether `color` is one to look at, and who sits opposite is strong enough.
+    /// Whether `color` is a player of interest with an opponent that is strong enough.
     fn opponent_fits(&self, game: &PgnGame, color: Color) -> bool {
         let rating = game.ratings[color.other() as usize];
         self.min_opponent == 0
@@ -180,7 +180,7 @@ impl Selection {
         }
     }
 
-    /// Dates are compared as far as both are known; a game without a year fits no bound.
+    /// Dates are compared as far as both are known; a game without a year is outside of any bound.
     fn date_fits(&self, date: &Date) -> bool {
         let day = date.parts();
         let in_order = |earlier: &[u32], later: &[u32]| {
