@@ -264,7 +264,9 @@ fn epd_positions_of_one_game_stay_on_one_side_of_the_split() {
         let read = read_bytes("moves.epd", text.as_bytes(), &selection).unwrap();
         assert!(read.validation.len() > 200, "{}", read.validation.len());
         let sides = [&read.training, &read.validation].map(|cases| -> HashSet<u32> {
-            let late = cases.iter().filter(|case| case.position.board().occupied().count() < 30);
+            let late = cases
+                .iter()
+                .filter(|case| case.position.board().occupied().count() < 30);
             late.map(|case| games[&case.position.key()]).collect()
         });
         assert!(sides[0].is_disjoint(&sides[1]), "{sides:?}");

@@ -90,7 +90,15 @@ fn selfplay_can_be_told_again() {
 #[test]
 fn selfplay_that_was_killed_resumes_and_other_work_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["selfplay", "--depth", "1", "--share", "1", "--decided", "100"];
+    let arguments = [
+        "selfplay",
+        "--depth",
+        "1",
+        "--share",
+        "1",
+        "--decided",
+        "100",
+    ];
     let with = |more: &[&'static str]| [&arguments[..], more].concat();
 
     let endless = with(&["--out", "killed.epd", "--positions", "1000000"]);
@@ -130,7 +138,14 @@ fn selfplay_that_was_killed_resumes_and_other_work_is_refused() {
 #[test]
 fn selfplay_keeps_the_number_of_positions_and_overwrites_nothing_unasked() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["selfplay", "--depth", "1", "--decided", "200", "--positions"];
+    let arguments = [
+        "selfplay",
+        "--depth",
+        "1",
+        "--decided",
+        "200",
+        "--positions",
+    ];
     let run = |more: &[&str]| finch(folder.path(), &[&arguments[..], more].concat());
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     for (name, exact) in [("a.epd", "37"), ("a.bin", "37"), ("a.txt", "37")] {
@@ -143,7 +158,10 @@ fn selfplay_keeps_the_number_of_positions_and_overwrites_nothing_unasked() {
         let other = run(&[exact, "--out", name, "--seed", "2"]);
         let message = String::from_utf8_lossy(&other.stderr).into_owned();
         assert_eq!(other.status.code(), Some(1), "{message}");
-        assert!(message.contains(name) && message.contains("--force"), "{message}");
+        assert!(
+            message.contains(name) && message.contains("--force"),
+            "{message}"
+        );
         assert_eq!(read(name), before);
         let forced = run(&[exact, "--out", name, "--seed", "2", "--force"]);
         assert!(forced.status.success());
@@ -151,9 +169,17 @@ fn selfplay_keeps_the_number_of_positions_and_overwrites_nothing_unasked() {
     }
     // The same call again leaves a finished file as it is; more positions are added to it.
     let before = read("a.bin");
-    assert!(run(&["37", "--out", "a.bin", "--seed", "2"]).status.success());
+    assert!(
+        run(&["37", "--out", "a.bin", "--seed", "2"])
+            .status
+            .success()
+    );
     assert_eq!(read("a.bin"), before);
-    assert!(run(&["50", "--out", "a.bin", "--seed", "2"]).status.success());
+    assert!(
+        run(&["50", "--out", "a.bin", "--seed", "2"])
+            .status
+            .success()
+    );
     assert_eq!(read("a.bin").len(), before.len() + 13 * 32);
     assert!(read("a.bin").starts_with(&before));
 }

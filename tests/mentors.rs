@@ -281,7 +281,10 @@ fn labels_of_queued_questions_are_not_truncated() {
     let timeout = Duration::from_secs(20);
     let config = MentorConfig::parse(FINCH, &options, GameLimits::depth(7), timeout).unwrap();
     let pool = MentorPool::start_for_probes(&config, 1).unwrap();
-    let answers = pool.with(|mentor| mentor.probe(&questions)).unwrap().unwrap();
+    let answers = pool
+        .with(|mentor| mentor.probe(&questions))
+        .unwrap()
+        .unwrap();
     // Two moves at each of seven depths.
     for lines in answers {
         assert_eq!(lines.len(), 14, "{lines:?}");
@@ -309,7 +312,10 @@ fn an_existing_file_of_another_kind_is_left_alone() {
     succeeds(command.arg("--force"));
     let labels = fs::read_to_string(desk.path().join("l.txt")).unwrap();
     assert_eq!(labels.lines().count(), 2, "{labels}");
-    assert!(labels.lines().all(|line| line.ends_with(" | 50 | *")), "{labels}");
+    assert!(
+        labels.lines().all(|line| line.ends_with(" | 50 | *")),
+        "{labels}"
+    );
 }
 
 #[test]

@@ -278,7 +278,9 @@ impl Arguments {
         for share in &merged.shares {
             println!(
                 "{}: scale {:.1}, weight {}",
-                share.name(), share.scale, share.weight
+                share.name(),
+                share.scale,
+                share.weight
             );
         }
         println!(

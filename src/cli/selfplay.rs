@@ -148,5 +148,10 @@ fn mentor(command: &str, depth: u32, lines: usize) -> Result<MentorConfig> {
         options.push(("MultiPV".to_owned(), lines.to_string()));
     }
     let limits = GameLimits::depth(depth);
-    Ok(MentorConfig::parse(command, &options, limits, MENTOR_TIMEOUT)?)
+    Ok(MentorConfig::parse(
+        command,
+        &options,
+        limits,
+        MENTOR_TIMEOUT,
+    )?)
 }

@@ -249,7 +249,10 @@ mod tests {
 
     #[test]
     fn hashes_of_ids_never_change() {
-        assert_eq!(GameId::from_text("\"WAC.001\""), GameId(0x4714_96ec_56b8_331b));
+        assert_eq!(
+            GameId::from_text("\"WAC.001\""),
+            GameId(0x4714_96ec_56b8_331b)
+        );
     }
 
     #[test]

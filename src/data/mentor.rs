@@ -109,7 +109,10 @@ impl MentorConfig {
             .iter()
             .filter_map(|fen| Position::from_fen(fen).ok())
             .map(|position| {
-                let moves = movegen::legal_moves(&position).into_iter().take(4).collect();
+                let moves = movegen::legal_moves(&position)
+                    .into_iter()
+                    .take(4)
+                    .collect();
                 (position, moves)
             })
             .collect();
@@ -184,9 +187,15 @@ impl MentorEngine {
         let options: Vec<_> = options
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        let fresh = if self.config.fresh { "; each alone" } else { "" };
+        let fresh = if self.config.fresh {
+            "; each alone"
+        } else {
+            ""
+        };
         let name = self.engine.name();
-        format!("{name}; {limit}; options: {}{fresh}", options.join(", "))
+        let text = format!("{name}; {limit}; options: {}{fresh}", options.join(", "));
+        // Headers are read without trailing spaces.
+        text.trim_end().to_owned()
     }
 
     /// The move the mentor would play, with its score.
@@ -223,7 +232,11 @@ impl MentorEngine {
     ) -> Result<Vec<Vec<(Move, ReportedScore)>>, Fault> {
         let depth = self.config.limits.depth.unwrap_or(1);
         self.engine.new_game(&Position::default())?;
-        let at_once = if self.queues { questions.len().max(1) } else { 1 };
+        let at_once = if self.queues {
+            questions.len().max(1)
+        } else {
+            1
+        };
         let answers = questions
             .chunks(at_once)
             .map(|some| self.engine.probe(some, depth));

@@ -40,17 +40,13 @@ use thiserror::Error;
 
 use crate::position::Position;
 
+pub use generation::{GenerationError, GenerationProgress, LabelGeneration, LabelMaker, own_scale};
 pub use label::{DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, is_scale};
-pub use generation::{
-    GenerationError, GenerationProgress, LabelGeneration, LabelMaker, own_scale,
-};
 pub use labelling::{
     LabelCounts, LabelError, LabelFile, LabelTask, Labelling, TaskSelection, collect_tasks,
 };
 pub use labels::{LabelReader, LabelWriter, Labels, collect_labels, convert, scale_of};
-pub use mentor::{
-    Assessment, MENTOR_TIMEOUT, MentorConfig, MentorEngine, MentorError, MentorPool,
-};
+pub use mentor::{Assessment, MENTOR_TIMEOUT, MentorConfig, MentorEngine, MentorError, MentorPool};
 pub use merge::{MentorShare, Merged, merge};
 pub use packed::{LabelSet, PackedDraft, PackedLabel, PackedLabels};
 pub use pgn::PgnGame;

@@ -54,7 +54,7 @@ pub const PROBED_MOVES: usize = 4;
 
 /// The engine that plays Finch's own games.
 pub fn engine(weights: &Arc<Weights>) -> Result<Engine, EngineError> {
-    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB))
+    Engine::new(EngineSettings::neutral(weights.clone(), HASH_MIB)?)
 }
 
 /// A game that Finch plays against itself, with its scores.
@@ -100,7 +100,8 @@ pub fn probed_game(
             .filter(|(_, score)| score.abs() <= LARGEST_LABEL);
         // The score is for the side that moves, the label for the side to move after it. These
         // positions did not occur in the game: its result says nothing about them.
-        labels.extend(scored.map(|(m, score)| Label::new(position.after(m), -score, GameId(number))));
+        labels
+            .extend(scored.map(|(m, score)| Label::new(position.after(m), -score, GameId(number))));
     }
     Ok(labels)
 }
@@ -217,7 +218,11 @@ fn play_game<E>(
         };
         if !score.is_within(play.decided) {
             let winner = position.turn();
-            let winner = if score.centipawns() > 0 { winner } else { winner.other() };
+            let winner = if score.centipawns() > 0 {
+                winner
+            } else {
+                winner.other()
+            };
             return Ok(Some(KnownOutcome::Decisive { winner }));
         }
         visit(&position, best, score.centipawns(), &mut random);
@@ -281,9 +286,15 @@ mod tests {
         let alone = fens(&own_game(&play(), 5, &mut fresh));
         let mut used = engine(&weights).unwrap();
         let questions = |engine: &mut Engine, number| -> Vec<String> {
-            let play = SelfPlay { share: 1.0, ..play() };
+            let play = SelfPlay {
+                share: 1.0,
+                ..play()
+            };
             let questions = questions_of_own(&play, number, engine);
-            questions.iter().map(|(position, _)| position.fen()).collect()
+            questions
+                .iter()
+                .map(|(position, _)| position.fen())
+                .collect()
         };
         for number in 0..5 {
             own_game(&play(), number, &mut used);
