@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes weights/default.toml anew: positions from masters' games, as they were played and after one
-# and two random moves, and from Finch's own quick games, scored by Stockfish; all weights are
-# fitted to those scores, beginning with the hand-set ones. The result plays the games for a second
-# set of own positions, and all is fitted once more.
+# Rebuilds weights/default.toml: positions from masters' games, as they were played and after one
+# and two random moves, and from Finch's own quick games, scored by Stockfish. All weights are
+# fitted to those scores, starting from the hand-set ones. The result plays the games for a second
+# set of own positions, and all weights are fitted again.
 #
 #   scripts/default_weights.sh FOLDER GAMES.pgn
 #
-# The folder keeps everything; called again after a break, the script goes on where it stopped. Takes
-# about half an hour on two cores. FINCH and STOCKFISH may be set.
+# The folder keeps everything; called again after an interruption, the script resumes. It takes about
+# half an hour on two cores. FINCH and STOCKFISH may be set.
 set -eu
 
 if [ $# -ne 2 ]; then

@@ -5,8 +5,8 @@
 #   TC=10+0.1 ROUNDS=500 SPRT="elo0=0 elo1=5 alpha=0.05 beta=0.05" \
 #       scripts/match.sh cutechess-cli weights/default.toml new.toml
 #
-# FINCH, TC, ROUNDS (two games each), CONCURRENCY, OPENINGS, PGN and SPRT may be set. For `finch
-# match` itself as the runner say `finch`; it plays the same openings at the same time control.
+# FINCH, TC, ROUNDS (two games each), CONCURRENCY, OPENINGS, PGN and SPRT may be set. The runner
+# `finch` is `finch match` itself, with the same openings and time control.
 set -eu
 
 if [ $# -ne 3 ]; then
@@ -26,7 +26,7 @@ for file in "$one" "$other" "$openings"; do
     [ -r "$file" ] || { echo "$0: cannot read $file" >&2; exit 1; }
 done
 command -v "$runner" >/dev/null || [ "$runner" = finch ] \
-    || { echo "$0: there is no $runner here" >&2; exit 1; }
+    || { echo "$0: $runner not found" >&2; exit 1; }
 absolute() { echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
 name() { basename "$1" .toml; }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Moves the constants of the search by simultaneous perturbation (SPSA).
+"""Tunes the search constants by simultaneous perturbation stochastic approximation (SPSA).
 
     cargo build --release
     scripts/spsa.py target/release/finch --minutes 30 --out constants.json
 
-Every pair of games is played between two engines whose constants lie a step away from the best
-guess on opposite sides, each constant's side drawn by chance; the guess moves towards the winner.
+Each pair of games is played between two engines whose constants are perturbed by one step in
+opposite, random directions from the current estimate; the estimate moves towards the winner.
 Ranges and steps come from `finch params`.
-Needs python-chess. A run can go on from an earlier file with --begin; since pairs are played side
-by side and end when they end, the same seed does not give the same numbers twice.
+Needs python-chess. --begin continues from an earlier file. Pairs are played concurrently and end in
+any order, so the same seed does not reproduce the same numbers.
 """
 
 import argparse
@@ -25,13 +25,13 @@ import chess
 import chess.engine
 
 BOOK = Path(__file__).resolve().parent.parent / "books" / "openings.epd"
-# Steps fall and learning slows down as usual for SPSA (Spall 1998).
+# Decay of perturbation and learning rate, as usual for SPSA (Spall 1998).
 STEP_DECAY, RATE_DECAY = 0.101, 0.602
-# A game is over when one side is this far ahead, or nobody is, for so many plies.
+# Adjudication: a win above WON, or a draw within EVEN, for so many plies.
 WON, WON_PLIES = 600, 6
 EVEN, EVEN_PLIES, EVEN_FROM = 8, 10, 70
 LONGEST = 300
-# Time cannot be tuned by nodes, and a step of a whole ply is too large.
+# Fixed nodes say nothing about time management, and a step of a whole ply is too large.
 SKIP = r"^time_|_depth$|^null_move_(base|depth)|^late_move_base$|double_limit$"
 
 
@@ -49,19 +49,19 @@ class Constant:
 class Player:
     def __init__(self, path, nodes):
         self.engine = chess.engine.SimpleEngine.popen_uci(path)
-        # Between equals nobody has reason to dislike a draw.
+        # No contempt between equals.
         self.engine.configure({"Hash": 8, "Contempt": 0})
         self.limit = chess.engine.Limit(nodes=nodes)
 
     def choose(self, board, game):
-        """The move it plays and White's centipawns."""
+        """The move and the score in centipawns for White."""
         result = self.engine.play(board, self.limit, game=game, info=chess.engine.INFO_SCORE)
         score = result.info.get("score")
         return result.move, score.white().score(mate_score=10_000) if score else 0
 
 
 def play(white, black, fen):
-    """Points of White."""
+    """White's points."""
     board, game = chess.Board(fen), object()
     ahead, plies_ahead, plies_even = 0, 0, 0
     while not board.is_game_over() and not board.can_claim_draw() and len(board.move_stack) < LONGEST:
@@ -81,12 +81,12 @@ def play(white, black, fen):
     return 0.5
 
 
-class Climb:
-    """The best guess so far, shared by all who play."""
+class Spsa:
+    """The current estimate, shared by all workers."""
 
     def __init__(self, constants, arguments):
         self.constants = constants
-        self.guess = {constant.name: constant.value for constant in constants}
+        self.estimate = {constant.name: constant.value for constant in constants}
         self.rate = arguments.rate
         self.expected = arguments.pairs
         self.random = random.Random(arguments.seed)
@@ -98,7 +98,7 @@ class Climb:
         return constant.step * (self.expected / (pair + 1)) ** STEP_DECAY
 
     def draw(self):
-        """Number and sides of the next pair, both engines' constants, an opening."""
+        """Number and directions of the next pair, both engines' constants, an opening."""
         with self.lock:
             pair, self.begun = self.begun, self.begun + 1
             sides = {constant.name: self.random.choice((-1, 1)) for constant in self.constants}
@@ -107,7 +107,7 @@ class Climb:
                 {
                     constant.name: round(
                         constant.bounded(
-                            self.guess[constant.name]
+                            self.estimate[constant.name]
                             + sign * sides[constant.name] * self.step(constant, pair)
                         )
                     )
@@ -118,36 +118,36 @@ class Climb:
         return pair, sides, options, opening
 
     def learn(self, pair, sides, lead):
-        """`lead`: by how many points the first engine won its pair."""
+        """`lead`: points of the first engine minus those of the second."""
         with self.lock:
             settled = 0.1 * self.expected
             slow = ((settled + self.expected) / (settled + pair + 1)) ** RATE_DECAY
             for constant in self.constants:
                 size = self.rate * slow * constant.step**2 / self.step(constant, pair)
-                moved = self.guess[constant.name] + size * 2 * lead * sides[constant.name]
-                self.guess[constant.name] = constant.bounded(moved)
+                moved = self.estimate[constant.name] + size * 2 * lead * sides[constant.name]
+                self.estimate[constant.name] = constant.bounded(moved)
             self.played += 1
             return self.played
 
 
-def work(climb, arguments, until):
+def work(spsa, arguments, until):
     first, second = (Player(arguments.engine, arguments.nodes) for _ in range(2))
     while time.monotonic() < until:
-        pair, sides, options, opening = climb.draw()
+        pair, sides, options, opening = spsa.draw()
         first.engine.configure(options[0])
         second.engine.configure(options[1])
         lead = play(first, second, opening) - play(second, first, opening)
-        if climb.learn(pair, sides, lead) % 50 == 0:
-            tell(climb, arguments.out)
+        if spsa.learn(pair, sides, lead) % 50 == 0:
+            save(spsa, arguments.out)
     for player in (first, second):
         player.engine.quit()
 
 
-def tell(climb, out):
-    with climb.lock:
-        text = json.dumps({name: round(value, 2) for name, value in climb.guess.items()}, indent=0)
+def save(spsa, out):
+    with spsa.lock:
+        text = json.dumps({name: round(value, 2) for name, value in spsa.estimate.items()}, indent=0)
         out.write_text(text + "\n")
-        print(f"{2 * climb.played} games", flush=True)
+        print(f"{2 * spsa.played} games", flush=True)
 
 
 def main():
@@ -155,12 +155,12 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("engine", help="the Finch to tune")
-    parser.add_argument("--nodes", type=int, default=10_000, help="a move")
+    parser.add_argument("--nodes", type=int, default=10_000, help="nodes a move")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--pairs", type=int, default=2400, help="expected in that time")
-    parser.add_argument("--rate", type=float, default=0.02, help="of learning, at the end")
+    parser.add_argument("--rate", type=float, default=0.02, help="learning rate at the end")
     parser.add_argument("--widen", type=float, default=1.8, help="factor on the listed steps")
-    parser.add_argument("--skip", type=re.compile, default=SKIP, help="expression: left alone")
+    parser.add_argument("--skip", type=re.compile, default=SKIP, help="regular expression of constants that are not tuned")
     parser.add_argument("--begin", type=Path, help="a file of an earlier run")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--concurrency", type=int, default=2)
@@ -169,17 +169,17 @@ def main():
     # Without it the engine does not list its constants, and python-chess refuses to set them.
     os.environ["FINCH_LIST_PARAMS"] = "1"
     constants = read_constants(arguments)
-    climb = Climb(constants, arguments)
+    spsa = Spsa(constants, arguments)
     until = time.monotonic() + 60 * arguments.minutes
     workers = [
-        threading.Thread(target=work, args=(climb, arguments, until))
+        threading.Thread(target=work, args=(spsa, arguments, until))
         for _ in range(arguments.concurrency)
     ]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    tell(climb, arguments.out)
+    save(spsa, arguments.out)
 
 
 def read_constants(arguments):
