@@ -1,6 +1,8 @@
-# As OpenBench wants it: make EXE=name builds the engine under that name. The feature openbench
-# lists the search constants as UCI options.
+# make EXE=name [EVALFILE=network]: builds the engine as OpenBench expects, under that name and with
+# that network built in. The feature openbench lists the search constants as UCI options.
 EXE ?= finch
+EVALFILE ?=
+export EVALFILE
 
 ifeq ($(OS),Windows_NT)
 	BUILT := target/release/finch.exe

@@ -290,6 +290,19 @@ impl Engine {
         }
     }
 
+    /// Starts the thread of [`Engine::start`] and touches the memory of the searches now, so that
+    /// the first search does not spend its time on it. Forgets all that was learned.
+    pub fn prepare(&mut self) {
+        self.new_game();
+        self.spawn_main();
+    }
+
+    fn spawn_main(&mut self) {
+        if self.main.is_none() {
+            self.main = Worker::spawn(0, self.main_data.clone());
+        }
+    }
+
     /// Searches on the calling thread, which needs [`STACK_BYTES`](super::STACK_BYTES) of stack,
     /// until a limit is reached. A panic of the search passes through; the engine survives it.
     pub fn search(&mut self, request: SearchRequest) -> SearchResult {
@@ -314,13 +327,11 @@ impl Engine {
 
     /// Starts a search and returns at once; the observer hears the result. An infinite search
     /// and one that ponders wait for [`Engine::stop`] or [`Engine::ponderhit`] before they tell
-    /// it, as UCI asks. A panic is caught, reported and continuation with a legal move: a GUI's game
+    /// it, as UCI asks. A panic is caught, reported and answered with a legal move: a GUI's game
     /// should not end because of a bug.
     pub fn start(&mut self, request: SearchRequest, observer: Arc<dyn SearchObserver>) {
         let (job, helpers) = self.launch(request);
-        if self.main.is_none() {
-            self.main = Worker::spawn(0, self.main_data.clone());
-        }
+        self.spawn_main();
         let Some(main) = &self.main else {
             let result = conclude(&job, None, &helpers, &*observer);
             observer.finished(&result);

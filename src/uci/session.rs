@@ -33,6 +33,8 @@ pub(super) struct Settings {
 pub(super) struct Session {
     output: Arc<Output>,
     engine: Engine,
+    /// `isready` or a search has been here.
+    is_prepared: bool,
     /// Of the last search.
     printer: Option<Arc<Printer>>,
     /// What an empty `WeightsFile` returns to.
@@ -80,6 +82,7 @@ impl Session {
         Ok(Session {
             output: Arc::default(),
             engine: Engine::new(EngineSettings::new(start.weights.clone())?)?,
+            is_prepared: false,
             printer: None,
             loaded: start.clone(),
             start,
@@ -142,7 +145,7 @@ impl Session {
             Command::Uci => self.introduce(),
             // The debug log is an option; everything else is always printed.
             Command::Debug(_) => {}
-            Command::IsReady => self.output.line("readyok"),
+            Command::IsReady => self.ready(),
             Command::NewGame => self.clear(),
             Command::Position { fen, moves } => self.set_position(fen.as_deref(), &moves),
             Command::Go(go) => self.go(&go),
@@ -229,6 +232,7 @@ impl Session {
             self.settings.show_wdl,
         ));
         self.printer = Some(printer.clone());
+        self.is_prepared = true;
         self.engine.start(request, printer);
     }
 
@@ -236,6 +240,15 @@ impl Session {
         let chess = self.game.position().chess();
         let read = |text: &String| text.parse::<UciMove>().ok()?.to_move(chess).ok();
         texts.iter().filter_map(read).collect()
+    }
+
+    /// Before the first search, `isready` is the time for preparations.
+    fn ready(&mut self) {
+        if !self.is_prepared {
+            self.engine.prepare();
+            self.is_prepared = true;
+        }
+        self.output.line("readyok");
     }
 
     fn ponderhit(&self) {

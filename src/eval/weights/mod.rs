@@ -305,7 +305,7 @@ impl Weights {
     pub fn embedded() -> &'static Weights {
         static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| {
             let text = include_str!("../../../weights/default.toml");
-            let network = include_bytes!("../../../weights/default.net");
+            let network = include_bytes!(env!("FINCH_NETWORK"));
             // A test loads the same files, so a build that falls back here cannot pass.
             Weights::read(text, "weights/default.toml", |file| {
                 Network::from_bytes(file, network)
