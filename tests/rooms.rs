@@ -27,7 +27,7 @@ const REPEATABLE_NAMES: [&str; 4] = ["Arguments", "Error", "Settings", "State"];
 const KNOWN_USES: &[(&str, &str)] = &[];
 
 /// Public names that still stand for more than one thing.
-const KNOWN_DUPLICATES: &[&str] = &["Problem"];
+const KNOWN_DUPLICATES: &[&str] = &[];
 
 struct SourceFile {
     /// Path inside `src`, with `/` between the parts.

@@ -148,7 +148,7 @@ impl Arguments {
                 nodes: self.nodes,
                 move_time: self.movetime.map(Duration::from_millis),
                 time_control: self.tc,
-                plain: self.plain,
+                full_width: self.plain,
             },
             margin: Duration::from_millis(self.margin),
             adjudication: self.adjudication()?,

@@ -204,8 +204,8 @@ impl MentorEngine {
         position: &Position,
     ) -> Result<(Move, Option<ReportedScore>), MentorError> {
         let limits = self.config.limits;
-        let mut consult = || self.engine.consult(position, limits);
-        let record = consult().or_else(|_| consult());
+        let mut consult = || self.engine.analyse(position, limits);
+        let record = analyse().or_else(|_| analyse());
         let record = record.map_err(|fault| self.config.error(&fault))?;
         Ok((record.m, record.score))
     }
@@ -260,7 +260,7 @@ impl MentorEngine {
         if self.config.fresh {
             self.engine.new_game(position)?;
         }
-        let record = self.engine.consult(position, self.config.limits)?;
+        let record = self.engine.analyse(position, self.config.limits)?;
         Ok(match record.score {
             Some(ReportedScore::Centipawns(Centipawns(centipawns))) => Assessment::Score {
                 centipawns,

@@ -80,13 +80,13 @@ pub struct GameLimits {
     pub time_control: Option<TimeControl>,
     /// The full-width search of the papers to this depth; Finch's players then ignore all other
     /// limits.
-    pub plain: Option<FullWidthDepth>,
+    pub full_width: Option<FullWidthDepth>,
 }
 
 impl GameLimits {
-    pub fn plain(breadth: FullWidthDepth) -> GameLimits {
+    pub fn full_width(depth: FullWidthDepth) -> GameLimits {
         GameLimits {
-            plain: Some(breadth),
+            full_width: Some(depth),
             ..GameLimits::default()
         }
     }
@@ -142,7 +142,8 @@ impl fmt::Display for GameLimits {
                 .map(|time| format!("{} s a move", time.as_secs_f64())),
             self.depth.map(|depth| format!("depth {depth}")),
             self.nodes.map(|nodes| format!("{nodes} nodes")),
-            self.plain.map(|breadth| format!("{breadth} plies, plain")),
+            self.full_width
+                .map(|depth| format!("{depth} plies, full width")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         f.write_str(&parts.join(", "))
@@ -195,7 +196,7 @@ impl GameClocks {
         let increment = |clock: PlayerClock| clock.control.increment;
         let search = Limits {
             // Other engines have no full-width search; the same depth comes closest.
-            depth: limits.depth.or(limits.plain.map(|breadth| breadth.plies)),
+            depth: limits.depth.or(limits.full_width.map(|depth| depth.plies)),
             nodes: limits.nodes,
             move_time: limits.move_time,
             time: self.clocks.map(|clock| clock.map(|clock| clock.remaining)),

@@ -16,6 +16,7 @@
 pub mod adjudication;
 pub mod crosstable;
 pub mod engine_player;
+mod full_width_player;
 pub mod game;
 pub mod game_runner;
 pub mod games_file;
@@ -25,7 +26,6 @@ pub mod match_settings;
 pub mod opening_generator;
 pub mod openings;
 pub mod pgn;
-mod plain;
 pub mod player;
 pub mod player_config;
 pub mod ratings;

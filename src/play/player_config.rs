@@ -86,7 +86,7 @@ impl PlayerConfig {
             PlayerKind::Uci(engine) => Box::new(UciEngine::new(engine.clone())),
             PlayerKind::InProcess { weights, hash } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
-                let created: Result<Box<dyn Player>, EngineError> = match limits.plain {
+                let created: Result<Box<dyn Player>, EngineError> = match limits.full_width {
                     Some(breadth) => boxed(FullWidthSearch::new(weights.clone(), breadth)),
                     None => boxed(engine_player(weights, hash)),
                 };
@@ -241,7 +241,7 @@ impl Settings {
             "args" => self.arguments = words(value)?,
             "depth" | "plies" => self.limits.depth = Some(positive(value)?),
             "nodes" => self.limits.nodes = Some(positive(value)?),
-            "plain" => self.limits.plain = Some(value.parse().ok()?),
+            "plain" => self.limits.full_width = Some(value.parse().ok()?),
             "st" => self.limits.move_time = Some(duration(value)?),
             "movetime" => {
                 self.limits.move_time = Some(Duration::from_millis(positive(value)?));

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use super::game::GameResult;
 use super::match_score::SIGMAS_95;
-use newton::{FittedRatings, Problem};
+use newton::{FittedRatings, RatingProblem};
 
 /// One finished game between named players.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ fn fit(
     anchors: &[(usize, f64)],
     settings: &RatingSettings,
 ) -> Result<FittedRatings, RatingError> {
-    let mut problem = Problem {
+    let mut problem = RatingProblem {
         players: tally.names.len(),
         pairings: &tally.pairings,
         held: anchors

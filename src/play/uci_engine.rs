@@ -80,7 +80,7 @@ impl UciEngine {
     }
 
     /// Searches a position that belongs to no game.
-    pub fn consult(
+    pub fn analyse(
         &mut self,
         position: &Position,
         limits: GameLimits,

@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector};
 use super::HeadToHead;
 
 /// The games, and the parameters that are known already.
-pub struct Problem<'a> {
+pub struct RatingProblem<'a> {
     pub players: usize,
     pub pairings: &'a [HeadToHead],
     /// Ratings that are held; without any, the average is held at zero.
@@ -46,7 +46,7 @@ struct Derivatives {
     hessian: DMatrix<f64>,
 }
 
-impl Problem<'_> {
+impl RatingProblem<'_> {
     /// `None` when the likelihood rises forever.
     pub fn solve(&self) -> Option<FittedRatings> {
         let (advantage, draw) = (self.players, self.players + 1);

@@ -20,9 +20,9 @@ use crate::play::player::{Fault, FaultKind};
 /// How long an engine may take to obey `quit`.
 const QUIT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Longer lines are dropped. A principal variation of 256 moves has less than 2 KiB.
-const MAX_LINE_BYTES: u64 = 64 << 10;
+const MAX_LINE_BYTES: u64 = 16 << 10;
 /// Lines waiting to be handled; an engine that prints more has to wait.
-const MAX_QUEUED_LINES: usize = 4096;
+const MAX_QUEUED_LINES: usize = 1 << 14;
 
 /// A line of output and when it arrived.
 pub type Line = (Instant, String);

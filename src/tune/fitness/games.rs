@@ -141,7 +141,7 @@ impl FitnessConfig for GamesSettings {
 impl GamesSettings {
     pub fn rules(&self) -> GameRules {
         let limits = match self.search {
-            SearchKind::Plain => GameLimits::plain(FullWidthDepth {
+            SearchKind::Plain => GameLimits::full_width(FullWidthDepth {
                 plies: self.plies,
                 captures: self.captures,
             }),
