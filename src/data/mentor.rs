@@ -204,7 +204,7 @@ impl MentorEngine {
         position: &Position,
     ) -> Result<(Move, Option<ReportedScore>), MentorError> {
         let limits = self.config.limits;
-        let mut consult = || self.engine.analyse(position, limits);
+        let mut analyse = || self.engine.analyse(position, limits);
         let record = analyse().or_else(|_| analyse());
         let record = record.map_err(|fault| self.config.error(&fault))?;
         Ok((record.m, record.score))
