@@ -47,38 +47,26 @@ impl WinModel {
     /// score it is made in the game. Nothing if the games do not determine a model: too few, or
     /// no draws and losses where the score is high.
     pub fn fit(samples: &[(Score, f64)]) -> Option<WinModel> {
-        // In odds: `exp(offset + factor * score)`. Large scores say nothing about the middle of
-        // the curve and would only test its tails.
+        // Large scores say nothing about the middle of the curve and would only test its tails.
         let near = |sample: &&(Score, f64)| sample.0.abs() <= WinModel::LARGEST_FITTED;
         let both_sides = |&(score, points): &(Score, f64)| {
             let score = f64::from(score);
             [(score, points > 0.75), (-score, points < 0.25)]
         };
-        let observed: Vec<(f64, bool)> = samples.iter().filter(near).flat_map(both_sides).collect();
-        let (mut offset, mut factor) = (-2.0, 0.01);
-        for _ in 0..50 {
-            let mut gradient = [0.0; 2];
-            let mut hessian = [0.0; 3];
-            for &(score, won) in &observed {
-                let chance = 1.0 / (1.0 + (-(offset + factor * score)).clamp(-40.0, 40.0).exp());
-                let error = f64::from(u8::from(won)) - chance;
-                let weight = chance * (1.0 - chance);
-                gradient[0] += error;
-                gradient[1] += error * score;
-                hessian[0] += weight;
-                hessian[1] += weight * score;
-                hessian[2] += weight * score * score;
-            }
-            let determinant = hessian[0] * hessian[2] - hessian[1] * hessian[1];
-            let step = (hessian[2] * gradient[0] - hessian[1] * gradient[1]) / determinant;
-            offset += step;
-            factor += (hessian[0] * gradient[1] - hessian[1] * gradient[0]) / determinant;
-            // Where every result is certain, any steep enough curve would do.
-            if !offset.is_finite() || !factor.is_finite() || hessian[0] < 5.0 {
-                return None;
-            }
-            if step.abs() < 1e-9 {
-                return WinModel::new(-offset / factor, 1.0 / factor);
+        let outcomes: Vec<(f64, bool)> = samples.iter().filter(near).flat_map(both_sides).collect();
+        let mut line = LogOdds {
+            offset: 0.0,
+            factor: 0.0,
+        };
+        for _ in 0..100 {
+            let step = line.newton_step(&outcomes)?;
+            let before = line.likelihood(&outcomes);
+            let tolerance = 1e-12 * before.abs();
+            // Newton's method may overshoot: shorten the step until it helps.
+            let mut next = (0..30).map(|halvings| line.moved(&step, 0.5_f64.powi(halvings)));
+            line = next.find(|next| next.likelihood(&outcomes) >= before - tolerance)?;
+            if step.offset.abs() < 1e-6 {
+                return WinModel::new(-line.offset / line.factor, 1.0 / line.factor);
             }
         }
         None
@@ -114,6 +102,59 @@ impl WinModel {
         let win = per_mille(self.win_chance(score));
         let loss = per_mille(self.win_chance(-score));
         [win, 1000_u32.saturating_sub(win + loss), loss]
+    }
+}
+
+/// A win model as a line: the logarithm of the odds is `offset + factor * score`.
+struct LogOdds {
+    offset: f64,
+    factor: f64,
+}
+
+impl LogOdds {
+    fn chance(&self, score: f64) -> f64 {
+        1.0 / (1.0 + (-(self.offset + self.factor * score)).exp())
+    }
+
+    /// The logarithm of the likelihood of the outcomes.
+    fn likelihood(&self, outcomes: &[(f64, bool)]) -> f64 {
+        let logarithm = |&(score, won): &(f64, bool)| {
+            let log_odds = self.offset + self.factor * score;
+            let against = if won { -log_odds } else { log_odds };
+            // -ln(1 + exp(x)) without overflow.
+            -(against.max(0.0) + (-against.abs()).exp().ln_1p())
+        };
+        outcomes.iter().map(logarithm).sum()
+    }
+
+    /// The step of Newton's method, if the outcomes determine one.
+    fn newton_step(&self, outcomes: &[(f64, bool)]) -> Option<LogOdds> {
+        let (mut gradient, mut hessian) = ([0.0; 2], [0.0; 3]);
+        for &(score, won) in outcomes {
+            let chance = self.chance(score);
+            let error = f64::from(u8::from(won)) - chance;
+            let weight = chance * (1.0 - chance);
+            gradient[0] += error;
+            gradient[1] += error * score;
+            hessian[0] += weight;
+            hessian[1] += weight * score;
+            hessian[2] += weight * score * score;
+        }
+        let determinant = hessian[0] * hessian[2] - hessian[1] * hessian[1];
+        let step = LogOdds {
+            offset: (hessian[2] * gradient[0] - hessian[1] * gradient[1]) / determinant,
+            factor: (hessian[0] * gradient[1] - hessian[1] * gradient[0]) / determinant,
+        };
+        // Where every outcome is certain, any steep enough curve would do.
+        let is_determined = hessian[0] >= 5.0 && step.offset.is_finite() && step.factor.is_finite();
+        is_determined.then_some(step)
+    }
+
+    fn moved(&self, step: &LogOdds, length: f64) -> LogOdds {
+        LogOdds {
+            offset: self.offset + length * step.offset,
+            factor: self.factor + length * step.factor,
+        }
     }
 }
 
