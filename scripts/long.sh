@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# What takes too long for the gate: run it before a release, on a machine with nothing else to do.
+# The last result stands in docs/long.md.
+#
+#   scripts/long.sh                 everything
+#   scripts/long.sh clone builds    only these parts
+#
+# Parts:
+#   clone     both commands of the README in a fresh clone, timed
+#   release   all tests again as release code
+#   games     games of a build with assertions and overflow checks
+#   builds    the same bench from builds for several processors, and their speed beside the native one
+set -euo pipefail
+cd "$(dirname "$0")/.."
+home=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+step() { printf '\n== %s\n' "$*"; }
+
+clone() {
+    step "README commands in a fresh clone"
+    git clone -q . "$work/clone"
+    (
+        cd "$work/clone"
+        cargo fetch -q
+        SECONDS=0
+        printf 'position startpos\ngo depth 10\nquit\n' | cargo run -q --release | grep -m 1 '^bestmove'
+        echo "cargo run --release, from nothing to the first bestmove: $SECONDS s"
+        SECONDS=0
+        cargo test -q >"$work/test.log" 2>&1 || { tail -n 40 "$work/test.log"; exit 1; }
+        echo "cargo test: $SECONDS s"
+    )
+}
+
+release() {
+    step "tests as release code"
+    cargo test --release
+}
+
+games() {
+    step "games with assertions and overflow checks"
+    cargo build
+    cargo build --release
+    cp target/debug/finch "$work/checked"
+    target/release/finch match "cmd=$work/checked" default \
+        --games 200 --nodes 5000 --concurrency "$(nproc)" --pgn "$work/checked.pgn"
+    if grep -E 'disconnect|illegal|stalled|crash' "$work/checked.pgn"; then
+        echo "games: an engine failed" >&2
+        exit 1
+    fi
+}
+
+# The bench of a build: nodes, then nodes per second.
+bench() { "$1" bench | awk 'END { print $1, $3 }'; }
+
+builds() {
+    step "builds for several processors"
+    local cpu pair native other
+    for cpu in native x86-64-v3 x86-64-v2 x86-64; do
+        RUSTFLAGS="-C target-cpu=$cpu" cargo build -q --release --target-dir "target/long/$cpu"
+    done
+    for cpu in x86-64-v3 x86-64-v2 x86-64; do
+        for pair in 1 2 3 4 5; do
+            native=$(bench target/long/native/release/finch)
+            other=$(bench "target/long/$cpu/release/finch")
+            if [ "${native% *}" != "${other% *}" ]; then
+                echo "builds: $cpu searches ${other% *} nodes, native ${native% *}" >&2
+                exit 1
+            fi
+            echo "$cpu, pair $pair: $(awk "BEGIN { printf \"%.3f\", ${other#* } / ${native#* } }") of native"
+        done
+    done
+}
+
+for part in "${@:-clone release games builds}"; do
+    for name in $part; do
+        case $name in
+            clone | release | games | builds) "$name" ;;
+            *)
+                sed -n '2,14s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
+                exit 1
+                ;;
+        esac
+    done
+done
