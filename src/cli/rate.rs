@@ -101,7 +101,7 @@ fn print(ratings: &Ratings) {
     let width = longest.unwrap_or(0).max(20);
     println!(
         "Rank {:width$} {:>6} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
-        "Name", "Elo", "+/-", "Games", "MatchScore", "Oppo.", "Draws", "Won", "Drawn", "Lost"
+        "Name", "Elo", "+/-", "Games", "Score", "Oppo.", "Draws", "Won", "Drawn", "Lost"
     );
     for (rank, (player, name)) in ratings.players.iter().zip(&names).enumerate() {
         let draws = player.draws as f64 / player.games().max(1) as f64;
