@@ -11,6 +11,7 @@ use std::path::Path;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toml::de::{DeTable, DeValue};
 
 use super::fitness::FitnessSettings;
 use super::genome::{Genome, GenomeSettings};
@@ -405,7 +406,7 @@ impl<'a> Reader<'a> {
             let message = error.message().lines().collect::<Vec<_>>().join(" ");
             PresetError {
                 file: self.file.to_owned(),
-                line: place.map(|place| 1 + self.text[..place].matches('\n').count()),
+                line: place.map(|place| self.line_at(place)),
                 key: place.and_then(|place| self.key_at(place)),
                 problem: message,
             }
@@ -425,43 +426,59 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Each line's number with the dotted key it sets, or the table it opens.
-    fn keys(&self) -> impl Iterator<Item = (usize, String)> {
-        let mut table = String::new();
-        self.text.lines().enumerate().filter_map(move |(at, line)| {
-            let line = line.trim();
-            if let Some(header) = line.strip_prefix('[') {
-                table = header.trim_start_matches('[').split(']').next()?.to_owned();
-                return Some((at + 1, table.clone()));
-            }
-            let key = line.split_once('=')?.0.trim();
-            let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-            (!key.is_empty() && key.chars().all(plain)).then(|| {
-                let dotted = [table.as_str(), key].join(".");
-                (at + 1, dotted.trim_start_matches('.').to_owned())
-            })
-        })
+    /// Every dotted key with its place in the text, in the order of the text; as far as it can be
+    /// read if the text is not TOML.
+    fn keys(&self) -> Vec<(usize, String)> {
+        let (document, _) = DeTable::parse_recoverable(self.text);
+        let mut keys = Vec::new();
+        collect_keys(document.get_ref(), "", &mut keys);
+        keys.sort();
+        keys
     }
 
+    /// The last key that starts at a place or before it.
     fn key_at(&self, place: usize) -> Option<String> {
-        let line = 1 + self.text[..place].matches('\n').count();
-        let mut before = self.keys().take_while(|(at, _)| *at <= line);
-        let mut last = None;
-        for (_, key) in before.by_ref() {
-            last = Some(key);
-        }
-        last
+        let keys = self.keys().into_iter();
+        let before = keys.take_while(|(start, _)| *start <= place);
+        before.last().map(|(_, key)| key)
     }
 
     /// The line of a key; if it is not written, that of the closest table around it.
     fn line_of(&self, key: &str) -> Option<usize> {
+        let keys = self.keys();
         let mut wanted = key;
         loop {
-            if let Some((line, _)) = self.keys().find(|(_, key)| key == wanted) {
-                return Some(line);
+            if let Some((place, _)) = keys.iter().find(|(_, key)| key == wanted) {
+                return Some(self.line_at(*place));
             }
             wanted = wanted.rsplit_once('.')?.0;
         }
+    }
+
+    fn line_at(&self, place: usize) -> usize {
+        1 + self.text[..place].matches('\n').count()
+    }
+}
+
+/// Adds the dotted keys of a table and of the tables in it.
+fn collect_keys(table: &DeTable<'_>, path: &str, keys: &mut Vec<(usize, String)>) {
+    for (key, value) in table {
+        let dotted = match path {
+            "" => key.get_ref().to_string(),
+            path => format!("{path}.{}", key.get_ref()),
+        };
+        match value.get_ref() {
+            DeValue::Table(table) => collect_keys(table, &dotted, keys),
+            DeValue::Array(array) => {
+                for value in array.iter() {
+                    if let DeValue::Table(table) = value.get_ref() {
+                        collect_keys(table, &dotted, keys);
+                    }
+                }
+            }
+            _ => {}
+        }
+        keys.push((key.span().start, dotted));
     }
 }
 
