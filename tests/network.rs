@@ -61,8 +61,8 @@ fn preset(labels: &Path, changes: &[(&str, &str)]) -> Experiment {
         ("run.seed", "3"),
         ("run.generations", "4"),
         ("run.closing_games", "0"),
-        ("method.steps", "120"),
-        ("method.batch", "512"),
+        ("method.steps", "60"),
+        ("method.batch", "256"),
         ("method.learning_rate", "[0.02, 0.001]"),
         ("fitness.mentor_scale", "300"),
         ("data.validation_share", "0.1"),
@@ -125,7 +125,7 @@ fn training_learns_and_is_the_same_on_any_threads_and_after_an_interruption() {
     let [one, two, broken] = ["one", "two", "broken"].map(|name| desk.path().join(name));
     let errors = train(&experiment, &one, 1, 9);
     assert_eq!(errors.len(), 5);
-    assert!(errors[4] < errors[0] / 2.0, "{errors:?}");
+    assert!(errors[4] < 0.9 * errors[0], "{errors:?}");
     let learned = Weights::load(&one.join("best.toml")).unwrap();
     let score = |fen: &str| evaluate_uncached(&Position::from_fen(fen).unwrap(), &learned);
     let [ahead, behind] = [
@@ -149,7 +149,10 @@ fn training_learns_and_is_the_same_on_any_threads_and_after_an_interruption() {
 #[test]
 fn the_best_network_is_the_one_with_the_least_validation_loss() {
     let desk = TempDir::new().unwrap();
-    let changes = [("method.learning_rate", "[0.01, 1.0]")];
+    let changes = [
+        ("method.learning_rate", "[0.001, 1.0]"),
+        ("method.warm_up", "8"),
+    ];
     let experiment = preset(&labels(desk.path()), &changes);
     let [whole, broken] = ["whole", "broken"].map(|name| desk.path().join(name));
     let losses = train(&experiment, &whole, 2, 9);
@@ -229,7 +232,8 @@ fn a_training_run_is_a_run_folder_with_a_report() {
     assert_eq!(result(&folder), result(&desk.path().join("tuned")));
     // The same command resumes, and finds everything done.
     assert!(run(&train).status.success());
-    assert_eq!(losses(&folder).len(), 3);
+    let journal = RunJournal::read(&RunFolder::open(&folder).unwrap()).unwrap();
+    assert_eq!(journal.rows().len(), 3);
 }
 
 #[test]

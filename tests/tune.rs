@@ -401,7 +401,7 @@ fn runs_and_sweeps_print_a_table_and_compare() {
             .output()
             .unwrap(),
     );
-    // The same call goes on where it stopped, at once; another experiment needs another folder.
+    // The same command finds everything done; another experiment needs another folder.
     let again = desk.tune("many", &[&["--runs", "3"], &sweep[..], &set].concat());
     let again = String::from_utf8_lossy(&again.stdout);
     let tables = text.lines().filter(|line| !line.starts_with("generation "));

@@ -35,8 +35,8 @@ impl Tuning {
                 Ok(result) => result,
                 Err(error) => (None, format!("tuning failed: {error}")),
             };
-            // Sent before the message, so that whoever reads it may rely on the weights. A
-            // session that is over receives nothing.
+            // Sent before the message, so that a reader of the message can rely on the weights. A
+            // session that has ended receives nothing.
             let _ = sender.send(winner);
             output.message(news);
         });
@@ -48,8 +48,7 @@ impl Tuning {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// The end of the run, if it has ended, with the weights if they won. A run that was told to
-    /// stop is waited for.
+    /// Once the run has ended, its weights if they won. Waits for a run that was stopped.
     pub fn outcome(&self) -> Option<Option<Weights>> {
         let timeout = match self.stop.load(Ordering::Relaxed) {
             true => GRACE,
