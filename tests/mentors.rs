@@ -39,7 +39,7 @@ fn desk(positions: usize) -> TempDir {
 /// An engine that shakes hands and then does `go` when it is asked.
 fn engine(folder: &Path, name: &str, go: &str) {
     let text = format!(
-        "#!/bin/sh\necho started >> {name}.starts\nwhile read -r word rest; do\ncase \"$word\" in\n\
+        "#!/bin/sh\necho started >> \"$0.starts\"\nwhile read -r word rest; do\ncase \"$word\" in\n\
          uci) echo \"id name {name} 1.0\"; echo uciok;;\nisready) echo readyok;;\n\
          go) {go};;\nquit) exit 0;;\nesac\ndone\n"
     );
