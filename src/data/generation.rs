@@ -20,7 +20,7 @@ use crate::eval::{Centipawns, Weights};
 use crate::search::{EngineError, STACK_BYTES};
 
 /// Games between two looks at how many positions there are.
-const ROUND: u64 = 512;
+const ROUND: u64 = 128;
 
 /// Who plays, and who scores.
 pub enum LabelMaker {

@@ -291,7 +291,10 @@ impl MentorPool {
     pub fn start_for_probes(config: &MentorConfig, size: usize) -> Result<MentorPool, MentorError> {
         // Whether it can be started at all is known sooner.
         config.start()?;
-        MentorPool::start_with(config, size, config.queues_questions())
+        let queues = config.queues_questions();
+        let how = if queues { "in batches" } else { "one by one" };
+        log::info!("{}: questions are asked {how}", config.command());
+        MentorPool::start_with(config, size, queues)
     }
 
     fn start_with(
