@@ -83,7 +83,7 @@ def analysis():
             for info in running:
                 if info.get("depth", 0) >= 9:
                     break
-        check(engine.ping() is None, "an infinite analysis ends when told")
+        check(engine.ping() is None, "an infinite analysis ends at stop")
         only = [chess.Move.from_uci("a2a3"), chess.Move.from_uci("b2b3")]
         found = engine.play(board, chess.engine.Limit(depth=5), root_moves=only)
         check(found.move in only, "only the moves asked for are searched")

@@ -270,7 +270,7 @@ fn a_trained_network_is_loaded_and_says_where_it_is_from() {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("judged by the network best.net"), "{text}");
+    assert!(text.contains("evaluated by the network best.net"), "{text}");
 }
 
 #[test]

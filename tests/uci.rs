@@ -261,7 +261,7 @@ fn a_hash_that_does_not_fit_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_weights_file_is_loaded_told_of_and_refused_when_bad() {
+fn a_weights_file_is_loaded_and_named_or_rejected() {
     let nodes = |engine: &mut Engine| {
         engine.send("ucinewgame");
         let (infos, _) = engine.go("depth 8");
@@ -269,18 +269,18 @@ fn a_weights_file_is_loaded_told_of_and_refused_when_bad() {
     };
     let mut engine = Engine::start();
     let own = nodes(&mut engine);
-    let told = engine.ask("setoption name WeightsFile value weights/papers/kendall-2001.toml");
+    let answer = engine.ask("setoption name WeightsFile value weights/papers/kendall-2001.toml");
     assert!(
-        told[0].starts_with("info string weights: Kendall"),
-        "{told:?}"
+        answer[0].starts_with("info string weights: Kendall"),
+        "{answer:?}"
     );
     let kendall = nodes(&mut engine);
     assert_ne!(own, kendall);
     for bad in ["no/such/file.toml", "Cargo.toml", "README.md"] {
-        let told = engine.ask(&format!("setoption name WeightsFile value {bad}"));
+        let answer = engine.ask(&format!("setoption name WeightsFile value {bad}"));
         assert!(
-            told[0].starts_with("info string ") && told[0].contains(bad),
-            "{told:?}"
+            answer[0].starts_with("info string ") && answer[0].contains(bad),
+            "{answer:?}"
         );
         assert_eq!(nodes(&mut engine), kendall, "{bad} changed the weights");
     }
@@ -405,12 +405,6 @@ fn stalemate_is_a_draw_and_mate_a_loss_in_wdl() {
 #[test]
 fn a_score_comes_between_ponderhit_and_bestmove() {
     let mut engine = Engine::start();
-    engine.send("position startpos moves e2e4 e7e5");
-    engine.send("go ponder movetime 10");
-    std::thread::sleep(Duration::from_millis(300));
-    // A search without an end of its own may print until the hit; one that is over may not.
-    engine.send("stop");
-    engine.read_until("bestmove");
     // Mate in one: the search is over long before the hit.
     engine.send("position fen 6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
     engine.send("go ponder depth 3");
@@ -557,7 +551,7 @@ fn ends_within_a_second_of_quit_or_end_of_input_while_searching() {
 }
 
 #[test]
-fn everything_said_goes_to_the_debug_log() {
+fn the_debug_log_holds_input_and_output() {
     let folder = std::env::temp_dir().join(format!("finch-log-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("with space.log");
@@ -784,23 +778,23 @@ fn tuning_survives_stop_and_ends_by_an_empty_value() {
 }
 
 #[test]
-fn the_network_can_be_told_to_be_silent() {
+fn the_network_can_be_switched_off() {
     let mut engine = Engine::start();
-    let judged = |engine: &mut Engine| {
-        let told = engine.ask("eval");
-        told.iter()
+    let uses_network = |engine: &mut Engine| {
+        let answer = engine.ask("eval");
+        answer.iter()
             .any(|line| line.starts_with("Network default.net"))
     };
-    assert!(judged(&mut engine));
+    assert!(uses_network(&mut engine));
     engine.send("setoption name Network value false");
-    assert!(!judged(&mut engine));
+    assert!(!uses_network(&mut engine));
     engine.send("setoption name Network value true");
-    assert!(judged(&mut engine));
+    assert!(uses_network(&mut engine));
 }
 
 #[test]
-fn a_preset_that_does_not_exist_is_told_of() {
+fn an_unknown_preset_is_named() {
     let mut engine = Engine::start();
-    let told = engine.ask("setoption name Tune value no-such");
-    assert!(told[0].contains("no such preset or file"), "{told:?}");
+    let answer = engine.ask("setoption name Tune value no-such");
+    assert!(answer[0].contains("no such preset or file"), "{answer:?}");
 }

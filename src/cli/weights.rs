@@ -1,4 +1,4 @@
-//! `finch weights`: check a weights file, compare two, list what can be weighed.
+//! `finch weights`: check a weights file, compare two, list the terms, fit the win model.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Read a weights file and say what it holds, or what is wrong and where.
+    /// Summarise a weights file, or name the line with an error.
     Check { file: PathBuf },
-    /// Show every weight two files disagree on.
+    /// List the weights that differ between two files.
     Diff { left: PathBuf, right: PathBuf },
-    /// List every term: name, bounds, meaning.
+    /// List all terms: name, bounds, meaning.
     List,
     /// Fit the win model (what score wins half of the games) to games the weights played against
     /// their equal, in PGN with scores in the comments as match runners write them.
@@ -54,7 +54,7 @@ fn check(file: &Path) -> Result<String> {
     let provenance = weights.provenance.iter();
     lines.extend(provenance.map(|(key, value)| format!("  {key}: {value}")));
     let network = weights.network.iter();
-    lines.extend(network.map(|network| format!("  judged by the network {}", network.file)));
+    lines.extend(network.map(|network| format!("  evaluated by the network {}", network.file)));
     let weighs = |info: &&&TermInfo| {
         weights
             .values(info)

@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Generous: it only has to tell a slow machine from a hang.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// Long enough to distinguish a slow machine from a hang.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Engine {
     child: Child,
@@ -56,7 +56,7 @@ impl Engine {
     #[track_caller]
     pub fn read_until(&mut self, prefix: &str) -> Vec<String> {
         let mut read = Vec::new();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
@@ -108,7 +108,7 @@ impl Engine {
     #[track_caller]
     pub fn wait(&mut self) -> (Duration, ExitStatus) {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return (started.elapsed(), status);
             }
