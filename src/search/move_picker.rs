@@ -187,8 +187,11 @@ impl MovePicker {
         self.moves.clear();
         self.next = 0;
         let (us, moves) = (position.turn(), &mut self.moves);
+        // Attacks are found here, not at the start of each node: most nodes have a cut-off before.
+        let mut context = *context;
+        context.attacked = position.attacked_by(!us);
         movegen::quiet_checks(position, |m| {
-            let score = history.quiet(us, m, context);
+            let score = history.quiet(us, m, &context);
             if score >= 0 {
                 moves.push(Scored { m, score });
             }
@@ -264,4 +267,30 @@ fn capture_score(us: Color, m: Move, history: &History) -> i32 {
     };
     let victim = m.capture().map_or(0, see_value);
     8 * (victim + promotion) + history.capture(us, m) / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::history::PieceTo;
+
+    #[test]
+    fn quiet_checks_of_qsearch_are_scored_with_the_squares_under_attack() {
+        // The rook on d1 is attacked by the bishop and can give check on d8.
+        let fen = "6k1/5ppp/8/7b/8/8/5PPP/3R2K1 w - - 0 1";
+        let position = Position::from_fen(fen).unwrap();
+        let context = Context::new(&position, [PieceTo::NONE; 3]);
+        let check = |history: &History| {
+            let mut picker = MovePicker::tactical(&position, None, 0);
+            picker.add_checks();
+            picker.next(&position, history, &context)
+        };
+        let mut history = History::new();
+        let rook_check = check(&history).unwrap();
+        // It has failed before, and only from an attacked square.
+        let mut attacked = context;
+        attacked.attacked = position.attacked_by(Color::Black);
+        history.update_butterfly(Color::White, rook_check, &attacked, -2_000);
+        assert_eq!(check(&history), None);
+    }
 }
