@@ -782,7 +782,8 @@ fn the_network_can_be_switched_off() {
     let mut engine = Engine::start();
     let uses_network = |engine: &mut Engine| {
         let answer = engine.ask("eval");
-        answer.iter()
+        answer
+            .iter()
             .any(|line| line.starts_with("Network default.net"))
     };
     assert!(uses_network(&mut engine));
