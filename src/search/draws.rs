@@ -2,7 +2,7 @@
 
 use super::Search;
 use super::cuckoo::upcoming_repetition;
-use super::score::{DRAW, MAX_PLY};
+use super::score::{DRAW, FIFTY_MOVES, MAX_PLY};
 use crate::eval::Score;
 use crate::position::{Position, movegen};
 
@@ -63,7 +63,7 @@ impl Search<'_> {
             return true;
         }
         // Mate on the hundredth ply is mate.
-        if position.halfmoves() >= 100 {
+        if position.halfmoves() as usize >= FIFTY_MOVES {
             return !position.in_check() || movegen::has_legal_move(position);
         }
         self.is_repetition(position, ply)

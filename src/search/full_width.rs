@@ -16,7 +16,7 @@ use shakmaty::Move;
 use thiserror::Error;
 
 use super::move_picker::is_tactical;
-use super::score::{DRAW, INFINITE, MAX_PLY, mated_in};
+use super::score::{DRAW, FIFTY_MOVES, INFINITE, MAX_PLY, mated_in};
 use super::transposition::{Bound, Entry, TranspositionTable};
 use super::{EngineError, SearchResult};
 use crate::eval::{Evaluator, Weights};
@@ -149,7 +149,7 @@ impl FullWidthSearch {
             return self.qsearch(position, captures, ply, alpha, beta);
         }
         self.nodes += 1;
-        let entry = self.table.probe(position.key(), ply);
+        let entry = self.table.probe(position.key(), ply, position.halfmoves());
         // Only the same depth has the same value.
         if let Some(entry) = entry.filter(|entry| ply > 0 && entry.depth == depth as i32)
             && decides(&entry, alpha, beta)
@@ -263,7 +263,9 @@ impl FullWidthSearch {
         let key = position.key();
         let reversible = position.halfmoves() as usize;
         let mut earlier = self.keys.iter().rev().take(reversible);
-        reversible >= 100 || position.is_insufficient_material() || earlier.any(|old| *old == key)
+        reversible >= FIFTY_MOVES
+            || position.is_insufficient_material()
+            || earlier.any(|old| *old == key)
     }
 
     /// All legal moves, the table's first, then captures that do not lose material, killers,

@@ -122,7 +122,7 @@ impl Search<'_> {
         let excluded = self.ply(ply).excluded;
         let entry = match excluded.is_some() {
             true => None,
-            false => self.tt.probe(position.key(), ply),
+            false => self.tt.probe(position.key(), ply, position.halfmoves()),
         };
         if !N::PV
             && let Some(entry) = entry
@@ -600,5 +600,39 @@ pub(super) fn adjusted_by_tt(static_eval: i32, entry: Option<Entry>) -> i32 {
             entry.score
         }
         _ => static_eval,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::Game;
+    use crate::search::engine::Job;
+    use crate::search::{EngineSettings, Limits, SearchRequest, Silent, ThreadData};
+
+    /// A node of rook and king against king, whose TT entry says that the rook mates in 25 plies.
+    fn score_at(halfmoves: u32) -> i32 {
+        let fen = format!("8/8/8/3k4/8/8/8/R3K3 w - - {halfmoves} 60");
+        let position = Position::from_fen(&fen).unwrap();
+        let request = SearchRequest::new(Game::new(position.clone()), Limits::default());
+        let job = Job::new(EngineSettings::default(), request).unwrap();
+        let entry = Entry {
+            best: PackedMove::NONE,
+            score: mate_in(25),
+            eval: None,
+            depth: 30,
+            bound: Bound::Lower,
+            pv: false,
+        };
+        job.tt.store(position.key(), entry, 0);
+        let mut data = ThreadData::new(&job.settings);
+        let mut search = Search::new(&job, &Silent, &mut data, 0);
+        search.negamax::<NonPv>(&position, 1, 4_999, 5_000, 2, true)
+    }
+
+    #[test]
+    fn a_mate_of_the_table_that_comes_after_the_fifty_moves_is_not_believed() {
+        assert!(is_mate(score_at(70)));
+        assert!(!is_mate(score_at(80)));
     }
 }

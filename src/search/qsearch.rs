@@ -38,7 +38,7 @@ impl Search<'_> {
             return score;
         }
         // 2. TT cut-off.
-        let entry = self.tt.probe(position.key(), ply);
+        let entry = self.tt.probe(position.key(), ply, position.halfmoves());
         if !N::PV
             && let Some(entry) = entry
             && entry.bound.decides(entry.score, beta)

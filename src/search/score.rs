@@ -32,6 +32,19 @@ pub const fn is_mate(score: i32) -> bool {
     score.abs() >= MATE_IN_MAX
 }
 
+/// Plies without capture or pawn move after which the game is drawn.
+pub const FIFTY_MOVES: usize = 100;
+
+/// Plies until mate, for either side.
+#[inline]
+pub const fn mate_distance(score: i32) -> Option<usize> {
+    if is_mate(score) {
+        Some((MATE - score.abs()) as usize)
+    } else {
+        None
+    }
+}
+
 /// A mate score counts plies from the root, but a table entry is reached by many paths: it
 /// keeps plies from its own position instead.
 #[inline]

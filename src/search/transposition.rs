@@ -10,7 +10,7 @@ use bytemuck::Zeroable;
 use thiserror::Error;
 
 use super::huge_pages::HugePages;
-use super::score::{from_table, to_table};
+use super::score::{FIFTY_MOVES, from_table, mate_distance, to_table};
 use crate::position::movegen::PackedMove;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,14 +84,21 @@ impl Entry {
             | u64::from(age) << 59
     }
 
-    fn unpack(data: u64, ply: usize) -> Entry {
+    fn unpack(data: u64, ply: usize, halfmoves: u32) -> Entry {
         let eval = (data >> 32) as u16 as i16;
+        let score = i32::from((data >> 16) as u16 as i16);
+        // The entry may come from a path with fewer halfmoves. A mate that the fifty-move rule
+        // comes before says nothing here; move and evaluation stay good.
+        let bound = match mate_distance(score) {
+            Some(plies) if halfmoves as usize + plies > FIFTY_MOVES => Bound::None,
+            _ => Bound::from_bits(data >> 56),
+        };
         Entry {
             best: PackedMove::from_bits(data as u16),
-            score: from_table(i32::from((data >> 16) as u16 as i16), ply),
+            score: from_table(score, ply),
             eval: (eval != NO_EVAL).then_some(i32::from(eval)),
             depth: depth_of(data),
-            bound: Bound::from_bits(data >> 56),
+            bound,
             pv: data >> 58 & 1 == 1,
         }
     }
@@ -184,12 +191,14 @@ impl TranspositionTable {
         let _ = key;
     }
 
+    /// The entry of a position, reached at `ply` with this many halfmoves since the last capture
+    /// or pawn move.
     #[inline]
-    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+    pub fn probe(&self, key: u64, ply: usize, halfmoves: u32) -> Option<Entry> {
         self.cluster(key).0.iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
             let found = slot.check.load(Relaxed) ^ data == key && data != 0;
-            found.then(|| Entry::unpack(data, ply))
+            found.then(|| Entry::unpack(data, ply, halfmoves))
         })
     }
 
@@ -264,6 +273,7 @@ fn available_mebibytes() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::score::{mate_in, mated_in};
 
     fn entry(score: i32, depth: i32) -> Entry {
         Entry {
@@ -279,12 +289,12 @@ mod tests {
     #[test]
     fn what_is_stored_is_found_again() {
         let table = TranspositionTable::new(1).unwrap();
-        assert_eq!(table.probe(77, 0), None);
+        assert_eq!(table.probe(77, 0, 0), None);
         table.store(77, entry(-250, 12), 3);
-        assert_eq!(table.probe(77, 3), Some(entry(-250, 12)));
-        assert_eq!(table.probe(78, 3), None);
+        assert_eq!(table.probe(77, 3, 0), Some(entry(-250, 12)));
+        assert_eq!(table.probe(78, 3, 0), None);
         table.clear(2);
-        assert_eq!(table.probe(77, 3), None);
+        assert_eq!(table.probe(77, 3, 0), None);
     }
 
     #[test]
@@ -295,7 +305,7 @@ mod tests {
         for key in 2..40 {
             table.store(key, entry(1, 3), 0);
         }
-        assert!(table.probe(1, 0).is_some());
+        assert!(table.probe(1, 0, 0).is_some());
     }
 
     #[test]
@@ -307,7 +317,19 @@ mod tests {
             ..entry(9, 8)
         };
         table.store(5, without, 0);
-        assert_eq!(table.probe(5, 0), Some(entry(9, 8)));
+        assert_eq!(table.probe(5, 0, 0), Some(entry(9, 8)));
+    }
+
+    #[test]
+    fn a_mate_beyond_the_fifty_moves_is_no_bound() {
+        let table = TranspositionTable::new(1).unwrap();
+        for (key, score) in [(1, mate_in(20)), (2, mated_in(20))] {
+            table.store(key, entry(score, 12), 0);
+            let found = |halfmoves| table.probe(key, 0, halfmoves).unwrap();
+            assert_eq!(found(80), entry(score, 12));
+            assert_eq!(found(81).bound, Bound::None);
+            assert_eq!(found(81).best, entry(score, 12).best);
+        }
     }
 
     #[test]
