@@ -1,7 +1,6 @@
 //! Finch: a UCI chess engine that evolves its own evaluation.
 //!
-//! The map of the source. A module uses only modules above it in this list, except that [`bench`]
-//! searches.
+//! The map of the source. A module uses only modules above it in this list (`tests/rooms.rs`).
 //!
 //! | module | contents |
 //! |---|---|

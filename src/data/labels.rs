@@ -29,7 +29,7 @@ enum Body {
         lines: Lines,
         /// The first line after the header.
         first: Option<(usize, String)>,
-        games: GameGrouper,
+        games: Box<GameGrouper>,
     },
     Records(RecordReader),
 }
@@ -90,7 +90,7 @@ fn read_comments(mut lines: Lines) -> Result<(LabelHeader, Body), DataError> {
     let body = Body::Lines {
         lines,
         first,
-        games: GameGrouper::default(),
+        games: Box::default(),
     };
     Ok((header, body))
 }

@@ -54,7 +54,7 @@ pub struct MatchScore {
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// FinishedGame pairs by half points: 0 is two losses, 4 is two wins.
+    /// Game pairs by half points: 0 is two losses, 4 is two wins.
     pub pairs: [u64; 5],
     /// The even pairs in which each side won one game.
     pub win_loss_pairs: u64,

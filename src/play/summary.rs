@@ -108,7 +108,7 @@ fn ranking(names: &[&str], crosstable: &Crosstable) -> String {
     totals.sort_by(|(_, one), (_, other)| other.ratio().total_cmp(&one.ratio()));
     let heading = format!(
         "Rank {:width$} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8} {:>7}  Ptnml(0-2)",
-        "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Points", "MatchScore", "Draws"
+        "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Points", "Score", "Draws"
     );
     let line = |(place, (name, score)): (usize, &(&str, MatchScore))| {
         let [elo, normalized] = [score.elo(), score.normalized_elo()].map(columns);

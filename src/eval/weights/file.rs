@@ -65,7 +65,10 @@ pub enum WeightsProblem {
     #[error("{0}")]
     Unreadable(String),
     #[error("{name}: {error}")]
-    Network { name: String, error: NetworkError },
+    Network {
+        name: String,
+        error: Box<NetworkError>,
+    },
     #[error("not UTF-8 text")]
     NotText,
     #[error("no term is given a weight")]
@@ -294,6 +297,7 @@ impl Reader<'_> {
                 "network" => {
                     let name = self.word(key.get_ref(), value)?;
                     let found = network(&name).map_err(|error| {
+                        let error = Box::new(error);
                         let problem = WeightsProblem::Network { name, error };
                         self.fail(value.span(), Some("network"), problem)
                     })?;

@@ -41,7 +41,7 @@ pub struct Session<'a> {
 
 /// Data that is read and waits for its run.
 enum Prepared {
-    Evolution(Problem),
+    Evolution(Box<Problem>),
     Training(Box<Trainer>),
 }
 
@@ -71,10 +71,10 @@ impl<'a> Session<'a> {
     }
 
     /// The problem of a preset: the one at hand if it is the same.
-    fn problem(&mut self, preset: &Preset) -> Result<Problem, RunError> {
+    fn problem(&mut self, preset: &Preset) -> Result<Box<Problem>, RunError> {
         match self.prepared.take() {
             Some(Prepared::Evolution(problem)) if problem.serves(preset) => Ok(problem),
-            _ => Problem::new(preset, self.observer),
+            _ => Problem::new(preset, self.observer).map(Box::new),
         }
     }
 
