@@ -408,8 +408,7 @@ fn a_score_comes_between_ponderhit_and_bestmove() {
     // Mate in one: the search is over long before the hit.
     engine.send("position fen 6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
     engine.send("go ponder depth 3");
-    std::thread::sleep(Duration::from_millis(300));
-    engine.sync();
+    engine.read_until("info depth 3");
     engine.send("ponderhit");
     let lines = engine.read_until("bestmove");
     assert_eq!(lines.len(), 2, "{lines:?}");
