@@ -188,3 +188,79 @@ fn uci_commands_can_stand_on_the_command_line() {
     assert_fails(&["bnech"], &["bnech", "--help"]);
     assert_fails(&["go depth 1", "nonsense"], &["nonsense"]);
 }
+
+#[test]
+fn a_wrong_option_exits_with_1_and_shows_the_usage() {
+    for arguments in [
+        &["tune", "--nonsense"][..],
+        &["match", "default"],
+        &["bench", "gradient", "none"],
+    ] {
+        let output = finch(arguments);
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.starts_with("error: "), "{stderr}");
+        assert!(stderr.contains("--help"), "{stderr}");
+    }
+    assert!(finch(&["--help"]).status.success());
+    assert!(finch(&["tune", "--help"]).status.success());
+}
+
+#[test]
+fn a_closed_pipe_ends_any_command_quietly() {
+    let games = ["--games", "2", "--nodes", "20"];
+    for arguments in [
+        &["weights", "list"][..],
+        &["eval"],
+        &["tune", "--list"],
+        &["perft", "2"],
+        &[&["match", "default", "terms"][..], &games].concat(),
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_finch"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr, "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_presets_are_listed_and_named_in_the_readme() {
+    let readme = include_str!("../README.md");
+    let text = stdout(&finch(&["tune", "--list"]));
+    assert!(text.lines().count() > 10, "{text}");
+    for line in text.lines() {
+        let (name, about) = line.split_once(' ').unwrap();
+        assert!(!about.trim().is_empty(), "{line}");
+        assert!(readme.contains(&format!("`{name}`")), "{name}");
+    }
+    let built_in = std::fs::read_dir("tuning").unwrap();
+    let files = built_in.filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.strip_suffix(".toml").map(str::to_owned)
+    });
+    for name in files.filter(|name| name != "default") {
+        let is_listed = |line: &str| line.split(' ').next() == Some(name.as_str());
+        assert!(text.lines().any(is_listed), "{name}");
+    }
+}
+
+#[test]
+fn d_and_eval_draw_the_same_board() {
+    let board = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains('│'));
+        lines.take(8).map(str::to_owned).collect()
+    };
+    let drawn = board(&stdout(&finch(&["position startpos moves e2e4", "d"])));
+    assert_eq!(drawn[7], "1 │ R N B Q K B N R │");
+    assert_eq!(drawn[4], "4 │ · · · · P · · · │");
+    let explained = stdout(&finch(&["position startpos moves e2e4", "eval"]));
+    assert_eq!(drawn, board(&explained));
+}

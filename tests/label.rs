@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-use finch::data::{Selection, Source, collect_labels};
+use finch::data::{LabelNeeds, Selection, Source, collect_labels};
 use finch::eval::{Weights, evaluate_uncached};
 use finch::position::Position;
 use finch::random::{Purpose, stream};
@@ -64,7 +64,7 @@ fn make_labels(folder: &Path) {
 }
 
 #[test]
-fn selfplay_can_be_told_again() {
+fn selfplay_gives_the_same_labels_again() {
     let folder = tempfile::tempdir().unwrap();
     let played = |name: &str, seed: &str| {
         let arguments = [
@@ -397,11 +397,11 @@ fn mentor(genome: &Arc<Genome>, weights: &Weights, loss: MentorLoss) -> MentorFi
         validation_share: 0.0,
         ..Selection::default()
     };
-    let labels = collect_labels(&[Source::file(path)], &selection).unwrap();
+    let labels = collect_labels(&[Source::file(path)], &selection, LabelNeeds::SCORE).unwrap();
     let settings = MentorSettings {
         loss,
         mentor_scale: Some(100.0),
-        own_scale: 100.0,
+        own_scale: Some(100.0),
         ..MentorSettings::default()
     };
     MentorFitness::new(Arc::clone(genome), settings, &labels)
@@ -419,7 +419,7 @@ fn the_fitness_scores_exactly_as_the_evaluation() {
 }
 
 #[test]
-fn the_slope_is_the_derivative_also_of_multiples() {
+fn the_gradient_is_the_derivative_also_of_multiples() {
     let genome = genome(&Preset::load("david-tabibi-2011").unwrap());
     let fitness = mentor(
         &genome,
@@ -427,7 +427,7 @@ fn the_slope_is_the_derivative_also_of_multiples() {
         MentorLoss::Chance,
     );
     let genes = random_genes(&genome);
-    let slope = fitness.gradient(&genes, &Batch::All).unwrap();
+    let gradient = fitness.gradient(&genes, &Batch::All).unwrap();
     let multiple = genome
         .genes
         .iter()
@@ -439,11 +439,11 @@ fn the_slope_is_the_derivative_also_of_multiples() {
             fitness.evaluate(&[&genes], &Batch::All)[0]
         };
         let measured = (value(4.0) - value(-4.0)) / 8.0;
-        let error = (slope.gradient[index] - measured).abs();
+        let error = (gradient.gradient[index] - measured).abs();
         assert!(
             error < 2e-5 + 0.05 * measured.abs(),
             "{index}: {} {measured}",
-            slope.gradient[index]
+            gradient.gradient[index]
         );
     }
 }

@@ -337,7 +337,7 @@ pub fn timed(run: impl FnOnce()) -> Duration {
 }
 
 #[test]
-fn a_run_killed_at_twenty_moments_goes_on_to_the_same_weights() {
+fn a_run_killed_at_twenty_moments_resumes_to_the_same_weights() {
     let mut random = stream(3, Purpose::Sampling, 0, 0);
     let presets = presets();
     // Evolution, a covariance, a gradient and bits; five kills each.
@@ -592,6 +592,75 @@ fn a_result_that_loses_to_the_weights_that_play_now_is_not_installed() {
     std::fs::write(home.folder.path().join("finch-weights.toml"), pawns).unwrap();
     assert_success(&home.run(&desk, &["tune", "--resume", "out", "--install"]));
     assert_eq!(home.installed(), Some(desk.best("out")));
+}
+
+#[test]
+fn weights_are_installed_by_a_match_or_by_force_and_uninstalled() {
+    let desk = Desk::with_method(METHODS[0]);
+    let home = Home::new();
+    let weights = |arguments: &[&str]| {
+        let output = home.run(&desk, &[&["weights"], arguments].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output, text)
+    };
+    let (_, text) = weights(&["installed"]);
+    assert!(text.contains("from:    built in"), "{text}");
+    assert!(text.contains("network: default.net"), "{text}");
+    // A paper's evolution does not reach what plays.
+    let mut arguments = vec!["tune", "vazquez-2013", "--install", "--out", "paper"];
+    for set in [
+        "data.positions=40",
+        "data.validation=0",
+        "run.generations=1",
+        "run.closing_games=10",
+        "run.closing_nodes=300",
+    ] {
+        arguments.extend(["--set", set]);
+    }
+    let refused = ["not installed", "% in 10 games", "that play now (Finch)"];
+    assert_refused(&home.run(&desk, &arguments), &refused);
+    let short = ["--games", "10", "--nodes", "300"];
+    let install = ["install", "paper/best.toml"];
+    assert_refused(&weights(&[&install[..], &short].concat()).0, &refused);
+    assert_eq!(home.installed(), None);
+    let (output, text) = weights(&["install", "paper/best.toml", "--force"]);
+    assert_success(&output);
+    assert!(text.starts_with("installed: "), "{text}");
+    assert_eq!(home.installed(), Some(desk.best("paper")));
+    let (_, text) = weights(&["installed"]);
+    assert!(text.contains("from:    installed as "), "{text}");
+    assert!(text.contains("network: none"), "{text}");
+    let started = home.run(&desk, &["uci", "uci"]);
+    let started = String::from_utf8_lossy(&started.stdout).into_owned();
+    assert!(started.contains("(installed as "), "{started}");
+    assert!(weights(&install).1.contains("plays already"));
+    // What knows more wins the match.
+    let built_in = concat!(env!("CARGO_MANIFEST_DIR"), "/weights/default.toml");
+    let (output, text) = weights(&[&["install", built_in][..], &short].concat());
+    assert_success(&output);
+    assert!(
+        text.contains("result against the weights that play now"),
+        "{text}"
+    );
+    assert!(
+        weights(&["installed"])
+            .1
+            .contains("network: finch-weights.net")
+    );
+    let (output, text) = weights(&["uninstall"]);
+    assert_success(&output);
+    assert!(text.contains("the built-in weights play"), "{text}");
+    assert!(!home.folder.path().join("finch-weights.net").exists());
+    assert!(weights(&["installed"]).1.contains("from:    built in"));
+    assert!(weights(&["uninstall"]).1.starts_with("none are installed"));
+    assert_refused(&weights(&["install", "no.toml"]).0, &["no.toml"]);
+    std::fs::write(
+        desk.path("odd.toml"),
+        "[material]\npawn = 1\n[search]\nmagic = 1\n",
+    )
+    .unwrap();
+    let odd = weights(&["install", "odd.toml", "--force"]).0;
+    assert_refused(&odd, &["odd.toml", "magic"]);
 }
 
 #[test]

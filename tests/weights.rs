@@ -26,7 +26,7 @@ fn error(text: &str) -> WeightsError {
 }
 
 #[test]
-fn every_file_of_the_house_is_read() {
+fn every_weights_file_of_the_repository_is_read() {
     for file in files() {
         let weights = Weights::load(&file).unwrap_or_else(|error| panic!("{error}"));
         assert!(!weights.provenance.is_empty(), "{}", file.display());
@@ -263,22 +263,22 @@ fn check(text: &str) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn a_network_that_is_missing_or_damaged_is_told_by_name() {
+fn a_network_that_is_missing_or_damaged_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("w.toml");
     let text = "name = \"x\"\nnetwork = \"n.net\"\n\n[material]\npawn = 100\n";
     std::fs::write(&path, text).expect("written");
-    let told = || Weights::load(&path).expect_err("no network").to_string();
+    let error = || Weights::load(&path).expect_err("no network").to_string();
     assert!(
-        told().contains("w.toml:2: network: n.net: No such file"),
+        error().contains("w.toml:2: network: n.net: No such file"),
         "{}",
-        told()
+        error()
     );
     std::fs::write(folder.path().join("n.net"), "nonsense").expect("written");
     assert!(
-        told().contains("n.net: not a network of Finch's"),
+        error().contains("n.net: not a network of Finch's"),
         "{}",
-        told()
+        error()
     );
     std::fs::copy("weights/default.net", folder.path().join("n.net")).expect("copied");
     let weights = Weights::load(&path).expect("a network");

@@ -1,11 +1,13 @@
 //! `finch bench`: how fast, and the signature of how it plays.
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 
 use super::WeightsOption;
 use crate::bench;
 use crate::eval::evaluations_per_second;
 use crate::position::Position;
+use crate::tune::fitness::gradient_speed;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -25,6 +27,12 @@ enum What {
         #[command(flatten)]
         weights: WeightsOption,
     },
+    /// Speed of a gradient by all terms, beside that of reading the same bytes from memory.
+    Gradient {
+        /// Positions, from random games.
+        #[arg(default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+        positions: u64,
+    },
 }
 
 impl Arguments {
@@ -43,6 +51,10 @@ impl Arguments {
                 let positions: Vec<Position> = bench::positions().collect();
                 let rate = evaluations_per_second(&positions, weights, seconds);
                 println!("{rate:.0} evaluations per second, {}", weights.name);
+            }
+            Some(What::Gradient { positions }) => {
+                let speed = gradient_speed(positions as usize);
+                println!("{}", speed.context("the built-in weights cannot be read")?);
             }
         }
         Ok(())

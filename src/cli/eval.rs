@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::{WeightsOption, output};
+use super::WeightsOption;
 use crate::eval::explain;
 use crate::position::Position;
 
@@ -33,6 +33,7 @@ impl Arguments {
         } else {
             explanation.to_string()
         };
-        Ok(output::print(&text)?)
+        print!("{text}");
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, ensure};
 use clap::{Args, ValueEnum};
 
 use super::filters::Filters;
-use crate::data::{self, Case, Label, Selection, Source};
+use crate::data::{self, Case, Label, LabelNeeds, Selection, Source};
 use crate::eval::Weights;
 use crate::play::player_config::DEFAULT_TIMEOUT;
 use crate::play::uci_engine::EngineCommand;
@@ -104,7 +104,7 @@ impl Arguments {
         );
         let all = self.all_weights()?;
         let sources = self.sources(built_in_labels);
-        let labels = data::collect_labels(&sources, &self.selection())?;
+        let labels = data::collect_labels(&sources, &self.selection(), LabelNeeds::SCORE)?;
         println!("{}", labels.tally.summary());
         let scale = labels.scale;
         let labels = match self.held_out {

@@ -3,6 +3,19 @@
 //! A subcommand is declared once, by a line in the list below: its group, its help and the type of
 //! its arguments. That type is in the subcommand's own file and has a method `run`.
 
+// The files below print by these instead of the standard library's; see `output.rs`.
+macro_rules! print {
+    ($($text:tt)*) => { $crate::cli::output::write(format_args!($($text)*)) };
+}
+macro_rules! println {
+    ($($text:tt)*) => { print!("{}\n", format_args!($($text)*)) };
+}
+macro_rules! eprintln {
+    ($($text:tt)*) => {
+        $crate::cli::output::write_error(format_args!("{}\n", format_args!($($text)*)))
+    };
+}
+
 mod bench;
 mod eval;
 mod filters;
@@ -26,11 +39,13 @@ mod weights;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::{ExitCode, exit};
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::eval::LoadedWeights;
+use crate::terminal::printable;
 use crate::uci::is_command;
 
 /// A UCI chess engine that evolves its own evaluation.
@@ -164,11 +179,28 @@ subcommands! {
 impl Arguments {
     /// Reads the command line; prints help or a usage error and exits where that is asked for.
     pub fn read() -> Arguments {
-        let matches = command().get_matches();
-        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        let read = command()
+            .try_get_matches()
+            .and_then(|matches| Arguments::from_arg_matches(&matches));
+        read.unwrap_or_else(|error| {
+            // Whether help or an error: without a reader there is nothing more to do.
+            let _ = error.print();
+            exit(i32::from(error.use_stderr()))
+        })
     }
 
-    pub fn run(self) -> Result<()> {
+    /// Runs the command; a failure is one line on standard error.
+    pub fn run_to_exit_code(self) -> ExitCode {
+        match self.run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("finch: {}", printable(&format!("{error:#}")));
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn run(self) -> Result<()> {
         let command = self.command;
         command
             .unwrap_or(Command::Uci(uci::Arguments::default()))

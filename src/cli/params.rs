@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::output;
 use crate::search::SearchParams;
 
 #[derive(Args)]
@@ -13,6 +12,7 @@ impl Arguments {
         let lines = SearchParams::LIST
             .iter()
             .map(|info| info.openbench() + "\n");
-        Ok(output::print(&lines.collect::<String>())?)
+        print!("{}", lines.collect::<String>());
+        Ok(())
     }
 }

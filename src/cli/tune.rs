@@ -19,6 +19,9 @@ pub struct Arguments {
     /// A preset that comes with Finch, or a file.
     #[arg(default_value = "vazquez-2013")]
     preset: String,
+    /// List the presets that come with Finch.
+    #[arg(long, exclusive = true)]
+    list: bool,
     /// Games (PGN), positions (EPD with bm) or labels to learn from, instead of the preset's.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     games: Vec<PathBuf>,
@@ -56,6 +59,12 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
+        if self.list {
+            for (name, about) in Preset::built_in() {
+                println!("{name:<25} {about}");
+            }
+            return Ok(());
+        }
         let stop = stop_on_interrupt()?;
         let mut progress = Progress::default();
         let mut session = Session::new(incumbent(), &mut progress, &stop);

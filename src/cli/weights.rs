@@ -1,4 +1,5 @@
-//! `finch weights`: check a weights file, compare two, list the terms, fit the win model.
+//! `finch weights`: check a weights file, compare two, list the terms, fit the win model; say and
+//! change which weights play.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,9 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 
-use super::output;
+use super::tune::stop_on_interrupt;
 use crate::data::{Source, scored_results};
-use crate::eval::{Family, TERMS, TaperedValue, TermInfo, Weights, WinModel, differences};
+use crate::eval::{
+    self, Family, LoadedWeights, TERMS, TaperedValue, TermInfo, Weights, WinModel, differences,
+};
+use crate::search::SearchParams;
+use crate::tune::preset::RunSettings;
+use crate::tune::run;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -24,6 +30,26 @@ enum Action {
     Diff { left: PathBuf, right: PathBuf },
     /// List all terms: name, bounds, meaning.
     List,
+    /// Say which weights play: name, id, network, where they come from.
+    Installed,
+    /// Play with these weights from now on, if they win a match against those that play now.
+    #[command(after_help = "\
+Example: finch weights install runs/texel/best.toml --games 400
+The file is copied beside the program as finch-weights.toml; finch weights uninstall goes back.")]
+    Install {
+        file: PathBuf,
+        /// Games of the match, two per opening.
+        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+        games: u32,
+        /// Nodes a move in the match.
+        #[arg(long, default_value_t = RunSettings::default().closing_nodes, value_parser = clap::value_parser!(u64).range(1..))]
+        nodes: u64,
+        /// Install without a match.
+        #[arg(long, conflicts_with_all = ["games", "nodes"])]
+        force: bool,
+    },
+    /// Go back to the built-in weights.
+    Uninstall,
     /// Fit the win model (what score wins half of the games) to games the weights played against
     /// their equal, in PGN with scores in the comments as match runners write them.
     WinModel {
@@ -42,9 +68,18 @@ impl Arguments {
             Action::Check { file } => check(&file)?,
             Action::Diff { left, right } => diff(&left, &right)?,
             Action::List => list(),
+            Action::Installed => installed()?,
+            Action::Install {
+                file,
+                games,
+                nodes,
+                force,
+            } => install(&file, games, nodes, force)?,
+            Action::Uninstall => uninstall()?,
             Action::WinModel { file, games, save } => win_model(&file, &games, save)?,
         };
-        Ok(output::print(&text)?)
+        print!("{text}");
+        Ok(())
     }
 }
 
@@ -97,6 +132,63 @@ fn diff(left: &Path, right: &Path) -> Result<String> {
     }
     lines.push(format!("{} weights differ\n", found.len()));
     Ok(lines.join("\n"))
+}
+
+fn installed() -> Result<String> {
+    let LoadedWeights { weights, origin } = LoadedWeights::installed()
+        .context("the installed weights cannot be read; finch weights uninstall removes them")?;
+    let network = match &weights.network {
+        Some(network) => network.file.as_str(),
+        None => "none: the terms evaluate",
+    };
+    let (name, id) = (&weights.name, weights.id());
+    let mut lines = vec![
+        format!("name:    {name}"),
+        format!("id:      {id}"),
+        format!("network: {network}"),
+        format!("from:    {origin}"),
+    ];
+    if !weights.search.is_empty() {
+        let constants = weights.search.len();
+        lines.push(format!("search:  {constants} constants of their own"));
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+fn install(file: &Path, games: u32, nodes: u64, force: bool) -> Result<String> {
+    let challenger = Weights::load(file)?;
+    SearchParams::from_table(&challenger.search)
+        .with_context(|| format!("{}: [search]", file.display()))?;
+    let mut text = String::new();
+    if !force {
+        let incumbent = LoadedWeights::installed()
+            .context("the installed weights cannot be read; --force replaces them")?
+            .weights;
+        if incumbent.id() == challenger.id() {
+            return Ok(format!("{}: plays already\n", file.display()));
+        }
+        let settings = RunSettings {
+            closing_games: games,
+            closing_nodes: nodes,
+            ..RunSettings::default()
+        };
+        let stop = stop_on_interrupt()?;
+        let closing = run::prove(&challenger, &incumbent, &settings, &stop)?;
+        closing.check_winner()?;
+        let lines = closing.all().map(|played| format!("{played}\n"));
+        text = lines.collect();
+    }
+    let path =
+        eval::install(&challenger).with_context(|| format!("{}: not installed", file.display()))?;
+    Ok(text + &format!("installed: {}\n", path.display()))
+}
+
+fn uninstall() -> Result<String> {
+    let removed = eval::uninstall().context("cannot remove the installed weights")?;
+    Ok(match removed {
+        Some(path) => format!("removed: {}; the built-in weights play\n", path.display()),
+        None => "none are installed; the built-in weights play\n".to_owned(),
+    })
 }
 
 fn win_model(file: &Path, games: &[PathBuf], save: bool) -> Result<String> {

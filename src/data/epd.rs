@@ -1,10 +1,11 @@
 //! Positions in EPD: four fields of a FEN, then operations. `bm` names the best moves, `ce` a
-//! score in centipawns, `c9` the result of the game, `id` the game or the position.
+//! score in centipawns, `c9` the result of the game, `id` the game or the position. Where a result
+//! is wanted, `[1.0]`, `"1-0"` or `1/2-1/2` at the end of a line or of a complete FEN will do.
 
 use shakmaty::san::SanPlus;
-use shakmaty::{KnownOutcome, Move, Outcome};
+use shakmaty::{KnownOutcome, Move};
 
-use super::label::{GameGrouper, Label, read_score};
+use super::label::{GameGrouper, Label, LabelNeeds, read_result, read_score};
 use super::sample::Sampler;
 use super::{DataError, Source};
 use crate::position::Position;
@@ -52,23 +53,37 @@ fn best_moves(text: &str) -> Result<(Position, Vec<Move>), String> {
 }
 
 /// Reads one label.
-pub(super) fn read_label(text: &str, games: &mut GameGrouper) -> Result<Label, String> {
+pub(super) fn read_label(
+    text: &str,
+    games: &mut GameGrouper,
+    needs: LabelNeeds,
+) -> Result<Label, String> {
     let position = Position::from_fen(&fields(text)).map_err(|error| error.to_string())?;
-    let score = read_score(operand(text, "ce").ok_or("no score (ce)")?)?;
+    let score = match operand(text, "ce") {
+        Some(score) => read_score(score)?,
+        None if needs.score => return Err("no score (ce)".to_owned()),
+        None => 0,
+    };
     Ok(Label {
         source: games.group(operand(text, "id"), &position),
-        result: operand(text, "c9").and_then(read_result),
+        result: result(text),
         position,
         score,
     })
 }
 
-fn read_result(text: &str) -> Option<KnownOutcome> {
-    let outcome = Outcome::from_ascii(text.trim_matches('"').as_bytes()).ok()?;
-    match outcome {
-        Outcome::Known(known) => Some(known),
-        Outcome::Unknown => None,
-    }
+/// The result that a line names: as `c9`, or as its last word. Other comments in `c9` are ignored.
+fn result(text: &str) -> Option<KnownOutcome> {
+    let named = operand(text, "c9").map(|c9| c9.trim_matches('"'));
+    let last = || {
+        let word = text.trim_end_matches(';').split_whitespace().next_back()?;
+        let bracketed = word
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        // A bare number at the end counts moves.
+        bracketed.or(Some(word.trim_matches('"')).filter(|word| word.contains(['-', '/'])))
+    };
+    read_result(named.or_else(last)?).ok().flatten()
 }
 
 /// Writes one label as a line.
@@ -110,6 +125,8 @@ pub fn without(line: &str, codes: &[&str]) -> String {
 /// What follows an operation code, up to its semicolon.
 pub(super) fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
     let operations = text.splitn(5, char::is_whitespace).nth(4)?;
+    // A complete FEN has two counters before the operations.
+    let operations = operations.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     operations.split(';').find_map(|operation| {
         let (name, operand) = operation.trim().split_once(char::is_whitespace)?;
         (name == code).then_some(operand.trim())
@@ -135,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_label_is_a_position_with_a_score() {
-        let read = |line: &str| read_label(line, &mut GameGrouper::default());
+        let read = |line: &str| read_label(line, &mut GameGrouper::default(), LabelNeeds::SCORE);
         let line = "4k3/8/8/8/8/8/4P3/4K3 w - - id \"7\"; c9 \"1-0\"; ce 135;";
         let label = read(line).unwrap();
         assert_eq!((label.score, label.source), (135, GameId(7)));
@@ -143,5 +160,37 @@ mod tests {
         assert_eq!(write_label(&label), line);
         assert!(read("4k3/8/8/8/8/8/4P3/4K3 w - - id \"7\";").is_err());
         assert!(read("4k3/8/8/8/8/8/4P3/4K3 w - - ce x;").is_err());
+    }
+
+    #[test]
+    fn results_are_read_as_others_write_them() {
+        let needs = LabelNeeds {
+            score: false,
+            result: true,
+        };
+        let points = |rest: &str| {
+            let line = format!("4k3/8/8/8/8/8/4P3/4K3 w - - {rest}");
+            let label = read_label(&line, &mut GameGrouper::default(), needs).unwrap();
+            label.points()
+        };
+        for won in [
+            "c9 \"1-0\";",
+            "0 1 c9 \"1-0\";",
+            "c9 1-0",
+            "c9 \"1.0\";",
+            "0 1 [1.0]",
+            "0 1 1-0",
+            "\"1-0\";",
+            "id \"a\"; [1.0]",
+        ] {
+            assert_eq!(points(won), Some(1.0), "{won}");
+        }
+        for drawn in ["c9 \"1/2-1/2\";", "0 1 [0.5]", "1/2-1/2", "1/2-1/2;"] {
+            assert_eq!(points(drawn), Some(0.5), "{drawn}");
+        }
+        assert_eq!(points("5 20 [0.0]"), Some(0.0));
+        for unknown in ["", "0 1", "c9 \"*\";", "c9 \"sharp\";", "id \"1-0\"; ce 3;"] {
+            assert_eq!(points(unknown), None, "{unknown}");
+        }
     }
 }

@@ -16,7 +16,8 @@ use crate::random::mix;
 #[derive(Clone, Debug)]
 pub struct Label {
     pub position: Position,
-    /// The mentor's centipawns, seen by the side to move. What they mean is in the header.
+    /// The mentor's centipawns, seen by the side to move. What they mean is in the header. 0 where
+    /// a file without scores is read for its results, see [`LabelNeeds`].
     pub score: i32,
     /// How the game ended, if that is known.
     pub result: Option<KnownOutcome>,
@@ -59,6 +60,33 @@ pub(super) fn read_score(text: &str) -> Result<i32, String> {
     let score = text.parse().ok();
     let score = score.filter(|score: &i32| (-LARGEST_SCORE..=LARGEST_SCORE).contains(score));
     score.ok_or_else(|| format!("'{text}' is not a score"))
+}
+
+/// Reads the result of a game, as PGN and other trainers write it. `*` is an unknown one.
+pub(super) fn read_result(text: &str) -> Result<Option<KnownOutcome>, String> {
+    let won_by = |winner| Some(KnownOutcome::Decisive { winner });
+    Ok(match text {
+        "1.0" | "1" | "1-0" => won_by(Color::White),
+        "0.0" | "0" | "0-1" => won_by(Color::Black),
+        "0.5" | "1/2" | "1/2-1/2" => Some(KnownOutcome::Draw),
+        "*" => None,
+        _ => return Err(format!("'{text}' is not a result")),
+    })
+}
+
+/// What a reader of labels cannot do without. A label that lacks it counts as bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LabelNeeds {
+    pub score: bool,
+    pub result: bool,
+}
+
+impl LabelNeeds {
+    /// For those who learn from a mentor.
+    pub const SCORE: LabelNeeds = LabelNeeds {
+        score: true,
+        result: false,
+    };
 }
 
 /// Which game a position comes from.

@@ -4,14 +4,18 @@ use std::collections::HashSet;
 use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use shakmaty::Outcome;
+
 use super::epd;
-use super::label::{DEFAULT_SCALE, GameGrouper, Label, LabelFormat, LabelHeader};
+use super::label::{
+    DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, LabelNeeds,
+};
 use super::packed::{self, RecordReader};
 use super::sample::{Keeper, Tally};
 use super::scale::fit_scale;
 use super::selection::Selection;
 use super::source::Lines;
-use super::{DataError, Source, text, unreadable};
+use super::{Case, DataError, Source, collect, is_quiet, text, unreadable};
 use crate::files::AtomicFile;
 use crate::random::mix;
 
@@ -22,6 +26,7 @@ pub struct LabelReader {
     path: PathBuf,
     header: LabelHeader,
     body: Body,
+    needs: LabelNeeds,
 }
 
 enum Body {
@@ -35,7 +40,13 @@ enum Body {
 }
 
 impl LabelReader {
+    /// Labels with scores.
     pub fn open(source: &Source) -> Result<LabelReader, DataError> {
+        LabelReader::open_for(source, LabelNeeds::SCORE)
+    }
+
+    /// Labels with what is needed of them.
+    pub fn open_for(source: &Source, needs: LabelNeeds) -> Result<LabelReader, DataError> {
         let path = source.path();
         let mut reader = source.open()?;
         let mut first = Vec::new();
@@ -56,6 +67,7 @@ impl LabelReader {
             path: path.to_owned(),
             header,
             body,
+            needs,
         })
     }
 
@@ -122,11 +134,15 @@ impl Iterator for LabelReader {
                 let label = if text::is_text(&line) {
                     text::read_label(&line, games)
                 } else {
-                    epd::read_label(&line, games)
+                    epd::read_label(&line, games, self.needs)
                 };
                 break (number, label);
             },
         };
+        let label = label.and_then(|label| match label.result {
+            None if self.needs.result => Err("no result".to_owned()),
+            _ => Ok(label),
+        });
         Some(label.map_err(|reason| self.bad(number, reason)))
     }
 }
@@ -229,13 +245,80 @@ pub struct Labels {
 /// Reads all sources and keeps what the selection's seed and limits ask for. Which side of the
 /// split a game falls on, and which positions stay, depends on seed and position alone. Scores
 /// of further sources are converted to the scale of the first.
-pub fn collect_labels(sources: &[Source], selection: &Selection) -> Result<Labels, DataError> {
+///
+/// Where no scores are needed, files of games (PGN) will do: their quiet positions become labels
+/// with the results of their games.
+pub fn collect_labels(
+    sources: &[Source],
+    selection: &Selection,
+    needs: LabelNeeds,
+) -> Result<Labels, DataError> {
+    let (games, files) = sources
+        .iter()
+        .cloned()
+        .partition::<Vec<_>, _>(Source::is_pgn);
+    let mut labels = match games[..] {
+        [] => Labels::default(),
+        [ref first, ..] if needs.score => {
+            return Err(DataError::Unreadable {
+                file: first.path().to_owned(),
+                reason: "games have no scores: finch label gives them some".to_owned(),
+            });
+        }
+        _ => labels_of_games(&games, selection)?,
+    };
+    if !files.is_empty() {
+        let more = labels_of_files(&files, selection, needs)?;
+        labels.training.extend(more.training);
+        labels.validation.extend(more.validation);
+        labels.scale = more.scale;
+        labels.tally.add(more.tally);
+    }
+    if labels.training.is_empty() {
+        return Err(DataError::NoPositions(labels.tally.summary()));
+    }
+    Ok(labels)
+}
+
+/// The quiet positions of games whose results are known.
+fn labels_of_games(sources: &[Source], selection: &Selection) -> Result<Labels, DataError> {
+    let collection = collect(sources, selection)?;
+    let label = |case: Case| {
+        let Outcome::Known(result) = case.outcome else {
+            return None;
+        };
+        let is_quiet = is_quiet(&case.position, 0);
+        is_quiet.then(|| Label {
+            result: Some(result),
+            ..Label::new(case.position, 0, GameId(case.game.into()))
+        })
+    };
+    Ok(Labels {
+        training: collection.training.into_iter().filter_map(label).collect(),
+        validation: collection
+            .validation
+            .into_iter()
+            .filter_map(label)
+            .collect(),
+        scale: DEFAULT_SCALE,
+        tally: collection.tally,
+    })
+}
+
+fn labels_of_files(
+    sources: &[Source],
+    selection: &Selection,
+    needs: LabelNeeds,
+) -> Result<Labels, DataError> {
     let mut split = Split::new(selection);
     let mut common = None;
     for source in sources {
-        let scale = scale_of(source)?;
+        let scale = match needs.score {
+            true => scale_of(source)?,
+            false => DEFAULT_SCALE,
+        };
         let unit = *common.get_or_insert(scale) / scale;
-        for label in LabelReader::open(source)? {
+        for label in LabelReader::open_for(source, needs)? {
             match label {
                 Ok(mut label) => {
                     label.score = (f64::from(label.score) * unit).round() as i32;
@@ -248,7 +331,7 @@ pub fn collect_labels(sources: &[Source], selection: &Selection) -> Result<Label
             }
         }
     }
-    split.finish(common.unwrap_or(DEFAULT_SCALE))
+    Ok(split.finish(common.unwrap_or(DEFAULT_SCALE)))
 }
 
 struct Split<'a> {
@@ -296,18 +379,14 @@ impl<'a> Split<'a> {
         }
     }
 
-    fn finish(mut self, scale: f64) -> Result<Labels, DataError> {
+    fn finish(mut self, scale: f64) -> Labels {
         self.tally.games = self.games.len();
-        let labels = Labels {
+        Labels {
             training: self.training.into_items(),
             validation: self.validation.into_items(),
             scale,
             tally: self.tally,
-        };
-        if labels.training.is_empty() {
-            return Err(DataError::NoPositions(labels.tally.summary()));
         }
-        Ok(labels)
     }
 }
 
@@ -379,7 +458,7 @@ mod tests {
             validation_share: 0.0,
             ..Selection::default()
         };
-        let labels = collect_labels(&sources, &selection).unwrap();
+        let labels = collect_labels(&sources, &selection, LabelNeeds::SCORE).unwrap();
         let mut scores: Vec<_> = labels.training.iter().map(|label| label.score).collect();
         scores.sort_unstable();
         assert_eq!((labels.scale, scores), (100.0, vec![30, 90]));

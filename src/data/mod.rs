@@ -41,7 +41,9 @@ use thiserror::Error;
 use crate::position::Position;
 
 pub use generation::{GenerationError, GenerationProgress, LabelGeneration, LabelMaker, own_scale};
-pub use label::{DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, is_scale};
+pub use label::{
+    DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, LabelNeeds, is_scale,
+};
 pub use labelling::{
     LabelCounts, LabelError, LabelFile, LabelTask, Labelling, TaskSelection, collect_tasks,
 };
@@ -52,7 +54,7 @@ pub use packed::{LabelSet, PackedDraft, PackedLabel, PackedLabels};
 pub use pgn::PgnGame;
 pub use quiet::{is_quiet, is_quiet_move, is_quiet_with_best};
 pub use sample::{Collection, Tally};
-pub use scale::{fit_scale, win_chance};
+pub use scale::{fit_scale, fit_scale_to_chances, win_chance};
 pub use selection::{Date, Outcomes, Selection, Side};
 pub use selfplay::{
     PROBED_MOVES, SelfPlay, engine as selfplay_engine, mentor_game, own_game, probed_game,

@@ -41,6 +41,17 @@ impl Tally {
         }
     }
 
+    /// Adds the counts of other sources.
+    pub fn add(&mut self, other: Tally) {
+        self.games += other.games;
+        self.bad += other.bad;
+        self.reasons.extend(other.reasons);
+        self.reasons.truncate(REASONS_KEPT);
+        for (reason, count) in other.unwanted {
+            *self.unwanted.entry(reason).or_default() += count;
+        }
+    }
+
     /// One line for people, with the first reasons.
     pub fn summary(&self) -> String {
         let mut text = format!("{} games read", self.games);

@@ -28,7 +28,7 @@ pub fn fit_scale(results: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The scale at which scores agree best with chances of winning (least squares).
-pub(super) fn fit_scale_to_chances(chances: &[(f64, f64)]) -> f64 {
+pub fn fit_scale_to_chances(chances: &[(f64, f64)]) -> f64 {
     minimise(|scale| {
         let error = |&(score, chance): &(f64, f64)| (win_chance(score, scale) - chance).powi(2);
         chances.iter().map(error).sum()

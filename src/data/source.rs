@@ -41,12 +41,23 @@ impl Source {
 
     /// Positions rather than games, by the name under any compression.
     pub fn is_epd(&self) -> bool {
+        self.has_ending(".epd")
+    }
+
+    /// Games rather than labels, by the name under any compression.
+    pub fn is_pgn(&self) -> bool {
+        self.has_ending(".pgn")
+    }
+
+    fn has_ending(&self, ending: &str) -> bool {
         let name = self.path.to_string_lossy().to_lowercase();
+        // Built-in sources add a remark to their name.
+        let name = name.strip_suffix(" (built in)").unwrap_or(&name);
         let plain = [".zst", ".gz", ".bz2"]
             .iter()
             .find_map(|ending| name.strip_suffix(ending))
-            .unwrap_or(&name);
-        plain.ends_with(".epd")
+            .unwrap_or(name);
+        plain.ends_with(ending)
     }
 
     /// The bytes, decompressed as they are read.

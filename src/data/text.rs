@@ -3,7 +3,7 @@
 
 use shakmaty::{Color, KnownOutcome};
 
-use super::label::{GameGrouper, Label, read_score};
+use super::label::{GameGrouper, Label, read_result, read_score};
 use crate::position::Position;
 
 pub(super) fn is_text(line: &str) -> bool {
@@ -25,20 +25,6 @@ pub(super) fn read_label(line: &str, games: &mut GameGrouper) -> Result<Label, S
         source: games.group(None, &position),
         position,
     })
-}
-
-fn read_result(text: &str) -> Result<Option<KnownOutcome>, String> {
-    Ok(match text {
-        "1.0" | "1" | "1-0" => Some(winner(Color::White)),
-        "0.0" | "0" | "0-1" => Some(winner(Color::Black)),
-        "0.5" | "1/2" | "1/2-1/2" => Some(KnownOutcome::Draw),
-        "*" => None,
-        _ => return Err(format!("'{text}' is not a result")),
-    })
-}
-
-fn winner(winner: Color) -> KnownOutcome {
-    KnownOutcome::Decisive { winner }
 }
 
 pub(super) fn write_label(label: &Label) -> String {

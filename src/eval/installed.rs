@@ -1,5 +1,5 @@
-//! The installed weights: the file beside the program that `finch tune --install` writes. If it
-//! exists, UCI sessions play with it instead of the built-in weights. Benchmarks and the name
+//! The installed weights: the file beside the program that `finch tune --install` and
+//! `finch weights install` write. If it exists, UCI sessions play with it instead of the built-in weights. Benchmarks and the name
 //! `default` always mean the built-in ones.
 
 use std::io;
@@ -26,6 +26,9 @@ pub fn installed_weights() -> Result<Option<Weights>, WeightsError> {
 pub fn install(weights: &Weights) -> io::Result<PathBuf> {
     let path = installed_path()?;
     weights.save(&path)?;
+    if weights.network.is_none() {
+        remove_if_exists(&path.with_extension("net"))?;
+    }
     Ok(path)
 }
 

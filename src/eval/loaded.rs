@@ -37,7 +37,11 @@ pub struct LoadedWeights {
 
 impl fmt::Display for LoadedWeights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "weights: {} ({})", self.weights.name, self.origin)
+        write!(f, "weights: {}", self.weights.name)?;
+        if let Some(network) = &self.weights.network {
+            write!(f, ", network {}", network.file)?;
+        }
+        write!(f, " ({})", self.origin)
     }
 }
 

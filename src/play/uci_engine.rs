@@ -2,7 +2,8 @@
 //!
 //! The process is started when it is first needed and kept from game to game. An engine that ends,
 //! hangs or cannot be started loses the game, and is started again for the next one. It is asked
-//! one question at a time, as UCI requires.
+//! one question at a time, as UCI requires; only [`UciEngine::probe`] can queue several, for callers
+//! who have found out that the engine takes them.
 
 mod process;
 
@@ -99,7 +100,8 @@ impl UciEngine {
     }
 
     /// Scores some moves in each of many positions. All questions are sent at once, so that the
-    /// engine never waits for the next one. An engine with a smaller `MultiPV` scores fewer moves.
+    /// engine never waits for the next one. Some engines stop a search when the next `go` arrives:
+    /// give them one question a call (`data::MentorPool` finds out which kind an engine is). An engine with a smaller `MultiPV` scores fewer moves.
     pub fn probe(
         &mut self,
         questions: &[(Position, Vec<Move>)],

@@ -20,7 +20,7 @@ use shakmaty::fen::{Fen, ParseFenError};
 use shakmaty::uci::UciMove;
 use shakmaty::{
     Bitboard, Board, Castles, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Move,
-    Position as _, PositionError, Role, Square, attacks,
+    Position as _, PositionError, Rank, Role, Square, attacks,
 };
 use thiserror::Error;
 
@@ -106,6 +106,22 @@ impl Position {
 
     pub fn fen(&self) -> String {
         Fen::from_position(&self.chess, EnPassantMode::Legal).to_string()
+    }
+
+    /// The board with coordinates, for people.
+    pub fn diagram(&self) -> String {
+        let mut text = String::from("  ┌─────────────────┐\n");
+        for rank in Rank::ALL.into_iter().rev() {
+            text.push_str(&format!("{} │", rank.char()));
+            for file in File::ALL {
+                let piece = self.board().piece_at(Square::from_coords(file, rank));
+                text.push(' ');
+                text.push(piece.map_or('·', |piece| piece.char()));
+            }
+            text.push_str(" │\n");
+        }
+        text.push_str("  └─────────────────┘\n    a b c d e f g h\n");
+        text
     }
 
     pub fn chess(&self) -> &Chess {

@@ -42,6 +42,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "moves",
     "player",
     "mentor",
+    "texel",
     "network",
 ];
 
@@ -172,6 +173,11 @@ struct Named {
 }
 
 impl Preset {
+    /// The names of the built-in presets, each with the first sentence of its comment.
+    pub fn built_in() -> impl Iterator<Item = (&'static str, String)> {
+        BUILT_IN.iter().map(|(name, text)| (*name, about(text)))
+    }
+
     /// A built-in preset by name, or a file.
     pub fn load(name: &str) -> Result<Preset, PresetError> {
         let (file, text) = Preset::text(name)?;
@@ -288,6 +294,15 @@ impl Preset {
         }
         Ok(())
     }
+}
+
+/// The first sentence of the comment that a preset begins with.
+fn about(text: &str) -> String {
+    let comment = text.lines().map_while(|line| line.strip_prefix('#'));
+    let words: Vec<&str> = comment.flat_map(str::split_whitespace).collect();
+    let text = words.join(" ");
+    let end = text.find(". ").map_or(text.len(), |end| end + 1);
+    text[..end].to_owned()
 }
 
 /// Parses a text in which some keys are set to other values. An error names the change at fault.

@@ -339,8 +339,8 @@ impl Session {
             .map(|square| square.to_string())
             .collect();
         self.output.line(format_args!(
-            "{:?}\nFen: {}\nKey: {:016X}\nCheckers: {}",
-            position.board(),
+            "{}\nFen: {}\nKey: {:016X}\nCheckers: {}",
+            position.diagram(),
             position.fen(),
             position.key(),
             checkers.join(" ")

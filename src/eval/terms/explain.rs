@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use shakmaty::{Color, File, Rank, Square};
+use shakmaty::Color;
 
 use super::list::{Family, TERMS, Term, TermInfo, WEIGHT_COUNT};
 use super::sink::{Sink, Taper, Totals, tapered_score_for_white};
@@ -67,7 +67,7 @@ impl<'a> Explainer<'a> {
                 -white_view
             },
             network: None,
-            board: diagram(position),
+            board: position.diagram(),
         }
     }
 
@@ -235,21 +235,6 @@ impl Explanation {
         });
         self
     }
-}
-
-fn diagram(position: &Position) -> String {
-    let mut text = String::from("  ┌─────────────────┐\n");
-    for rank in Rank::ALL.into_iter().rev() {
-        text.push_str(&format!("{} │", rank.char()));
-        for file in File::ALL {
-            let piece = position.board().piece_at(Square::from_coords(file, rank));
-            text.push(' ');
-            text.push(piece.map_or('·', |piece| piece.char()));
-        }
-        text.push_str(" │\n");
-    }
-    text.push_str("  └─────────────────┘\n    a b c d e f g h\n");
-    text
 }
 
 /// A value in pawns; a dot for zero.

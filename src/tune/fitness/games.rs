@@ -133,6 +133,7 @@ impl FitnessConfig for GamesSettings {
         Ok(BuiltFitness {
             fitness: Box::new(GamesFitness::new(inputs.genome, self.clone(), opponent)),
             description: self.description(),
+            note: None,
             counts: None,
         })
     }

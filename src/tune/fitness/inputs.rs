@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::Fitness;
-use crate::data::{DataError, Selection, Source, Tally};
+use crate::data::{DataError, Labels, Selection, Source, Tally};
 use crate::eval::{Weights, WeightsError};
 use crate::tune::genome::Genome;
 use crate::tune::settings::SettingError;
@@ -27,12 +27,17 @@ pub fn built_in_labels() -> Source {
     )
 }
 
-/// Weights by the name a preset gives them: "none", "default" or a file. They have no network,
-/// since it would judge in index of the terms that evolve.
+/// Weights by the name a preset gives them: "none", "default", "hand-set" (the terms before any
+/// tuning) or a file. They have no network, since it would evaluate in place of the terms that
+/// evolve.
 pub fn named_weights(name: &str) -> Result<Weights, WeightsError> {
     let weights = match name {
         "" | "none" => Weights::zero("none"),
         "default" => Weights::default(),
+        "hand-set" => Weights::from_toml(
+            include_str!("../../../weights/hand-set.toml"),
+            "weights/hand-set.toml",
+        )?,
         file => Weights::load(Path::new(file))?,
     };
     Ok(weights.without_network())
@@ -57,8 +62,10 @@ impl FitnessInputs<'_> {
 /// A fitness ready for use.
 pub struct BuiltFitness {
     pub fitness: Box<dyn Fitness + Send>,
-    /// The data in one variation, for provenance.
+    /// The data in one line, for provenance.
     pub description: String,
+    /// What the fitness found out from its data, for people.
+    pub note: Option<String>,
     /// How many cases were read; none if the fitness reads none.
     pub counts: Option<CaseCounts>,
 }
@@ -67,6 +74,16 @@ pub struct CaseCounts {
     pub tally: Tally,
     pub training: usize,
     pub validation: usize,
+}
+
+impl From<&Labels> for CaseCounts {
+    fn from(labels: &Labels) -> CaseCounts {
+        CaseCounts {
+            tally: labels.tally.clone(),
+            training: labels.training.len(),
+            validation: labels.validation.len(),
+        }
+    }
 }
 
 impl BuiltFitness {
@@ -84,7 +101,17 @@ impl BuiltFitness {
                 counts.training,
                 counts.validation
             ),
+            note: None,
             counts: Some(counts),
+        }
+    }
+
+    /// Adds a note, which provenance keeps.
+    pub fn with_note(self, note: &str) -> BuiltFitness {
+        BuiltFitness {
+            description: format!("{}; {note}", self.description),
+            note: Some(note.to_owned()),
+            ..self
         }
     }
 }

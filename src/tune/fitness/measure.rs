@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use shakmaty::ByColor;
 
 use super::board_search::BoardSearch;
-use super::mentor::{MentorLoss, MentorSettings};
+use super::labelled::ScoreLoss;
+use super::mentor::{MentorComparison, MentorLoss, MentorSettings};
 use super::quiescence::{QuiescenceLimits, better_move};
 use crate::data::{Case, Label};
 use crate::eval::{Weights, evaluate_uncached};
@@ -61,11 +62,18 @@ pub fn mentor_loss(labels: &[Label], scale: f64, weights: &Weights, loss: Mentor
     let settings = MentorSettings {
         loss,
         ..MentorSettings::default()
-    }
-    .for_scale(scale);
+    };
+    let comparison = MentorComparison::new(&settings, scale, weights);
     let loss = |label: &Label| {
         let own = evaluate_uncached(&label.position, weights);
-        settings.loss(own.into(), label.score.into())
+        let white = if label.position.turn().is_white() {
+            own
+        } else {
+            -own
+        };
+        comparison
+            .loss(white.into(), comparison.target(label))
+            .value
     };
     let losses: Vec<f64> = labels.par_iter().map(loss).collect();
     let games = labels.iter().map(|label| label.source);

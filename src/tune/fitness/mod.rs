@@ -7,17 +7,21 @@
 mod board_search;
 mod features;
 mod games;
+mod gradient_speed;
 mod inputs;
+mod labelled;
 mod measure;
 pub mod mentor;
 pub mod moves;
 mod quiescence;
 mod quiescence_tree;
+pub mod results;
 pub mod softmax;
 mod variations;
 
 pub use board_search::BoardSearch;
 pub use games::{Arena, EVEN_SCORE, GamesFitness, GamesSettings, OpeningSource, SearchKind};
+pub use gradient_speed::{GradientSpeed, gradient_speed};
 pub use inputs::{
     BuiltFitness, CaseCounts, FitnessError, FitnessInputs, built_in_games, built_in_labels,
     named_weights,
@@ -29,6 +33,7 @@ pub use quiescence::{
     MoveScores, QuiescenceLimits, best_move_number, better_move, moves_in_tie_break_order,
 };
 pub use quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
+pub use results::{ResultsFitness, ResultsLoss, ResultsSettings};
 
 use rand::seq::index;
 
@@ -163,6 +168,7 @@ settings_list! {
     pub enum FitnessSettings: FitnessConfig {
         MovesFitness(MovesSettings),
         MentorFitness(MentorSettings),
+        ResultsFitness(ResultsSettings),
         GamesFitness(GamesSettings),
     }
 }

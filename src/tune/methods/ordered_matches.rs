@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contest_waits_for_earlier_ones_of_its_players_and_for_no_others() {
+    fn a_match_waits_for_earlier_ones_of_its_players_and_for_no_others() {
         let pairs = pairs(&[[0, 3], [1, 3], [2, 4]]);
         let population = vec![Individual::new(vec![1.0]); 5];
         let mut schedule = PairSchedule::new(&pairs);

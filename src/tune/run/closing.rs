@@ -1,6 +1,7 @@
 //! The closing match: does the result beat what it started from, its rivals, and the weights that
 //! play now? Only a result that beats the latter is installed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::eval::{self, Weights};
 use crate::play::games_file::{GamesFile, GamesFileError};
 use crate::play::player_config::PlayerConfig;
 use crate::play::schedule::{Format, Schedule};
-use crate::play::tournament::{NoObserver, Tournament};
+use crate::play::tournament::{NoObserver, Tournament, TournamentError};
 use crate::play::{GameLimits, GameRules, MatchScore, openings};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::RunSettings;
@@ -148,7 +149,7 @@ impl ClosingGames<'_> {
         let Some(matches) = self.gauntlet(GAMES, &players, rules, stop)? else {
             return Ok(None);
         };
-        let name = format!("the weights that play now ({})", self.incumbent.name);
+        let name = opponent_name(self.incumbent);
         let players = [("result", &outcome.best), (name.as_str(), self.incumbent)];
         let Some(incumbent) = self.gauntlet(INCUMBENT_GAMES, &players, by_nodes, stop)? else {
             return Ok(None);
@@ -170,7 +171,10 @@ impl ClosingGames<'_> {
         rules: GameRules,
         stop: &AtomicBool,
     ) -> Result<Option<Vec<ClosingMatch>>, RunError> {
-        let tournament = tournament(self.experiment, players, rules);
+        let run = self.experiment.run();
+        let name = self.experiment.name();
+        let event = format!("{name}, seed {}: closing match", run.seed);
+        let tournament = tournament(event, run, players, rules);
         let unusable = |error: &dyn fmt::Display| self.folder.unusable(file, &error.to_string());
         let path = self.folder.path().join(file);
         let mut resumed = GamesFile::resume(&path, &tournament.id());
@@ -195,19 +199,46 @@ impl ClosingGames<'_> {
     }
 }
 
+/// Plays any weights against those that play now: what a run does at its end. Interrupted by
+/// `stop`, it has no result.
+pub fn prove(
+    challenger: &Weights,
+    incumbent: &Weights,
+    settings: &RunSettings,
+    stop: &AtomicBool,
+) -> Result<Closing, TournamentError> {
+    let opponent = opponent_name(incumbent);
+    let players = [("challenger", challenger), (opponent.as_str(), incumbent)];
+    let rules = GameRules::from(GameLimits::nodes(settings.closing_nodes));
+    let event = "Match before installing".to_owned();
+    let tournament = tournament(event, settings, &players, rules);
+    let result = tournament.run(None, BTreeMap::new(), &mut NoObserver, stop)?;
+    let is_complete = result.crosstable.games() == tournament.schedule.games();
+    let score = result.crosstable.scores().next();
+    let played = score.filter(|_| is_complete && settings.closing_games > 0);
+    Ok(Closing {
+        matches: Vec::new(),
+        incumbent: played.map(|(_, score)| ClosingMatch { opponent, score }),
+    })
+}
+
+fn opponent_name(incumbent: &Weights) -> String {
+    format!("the weights that play now ({})", incumbent.name)
+}
+
 fn tournament(
-    experiment: &Experiment,
+    event: String,
+    run: &RunSettings,
     players: &[(&str, &Weights)],
     rules: GameRules,
 ) -> Tournament {
-    let run: &RunSettings = experiment.run();
     let mut openings = openings::embedded();
     openings::shuffle(&mut openings, run.seed);
     let player = |(name, weights): &(&str, &Weights)| {
         PlayerConfig::in_process(name, Arc::new((*weights).clone()))
     };
     Tournament {
-        event: format!("{}, seed {}: closing match", experiment.name(), run.seed),
+        event,
         players: players.iter().map(player).collect(),
         openings,
         schedule: Schedule::new(players.len(), Format::Gauntlet, run.closing_games as usize),

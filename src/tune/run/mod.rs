@@ -29,7 +29,7 @@ use crate::data::DataError;
 use crate::eval::{Weights, WeightsError};
 use checkpoint::Checkpoint;
 
-pub use closing::{Closing, ClosingMatch, InstallError, SCORES};
+pub use closing::{Closing, ClosingMatch, InstallError, SCORES, prove};
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};

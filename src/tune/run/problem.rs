@@ -47,6 +47,9 @@ impl Problem {
                 counts.validation
             ));
         }
+        if let Some(note) = &built.note {
+            observer.prepared(note);
+        }
         Ok(Problem {
             fitness: built.fitness,
             genome,
