@@ -14,12 +14,18 @@ use finch::random::{Purpose, stream};
 use finch::tune::experiment::Experiment;
 use finch::tune::run::{RunFolder, RunJournal, RunObserver, Session};
 use rand::RngExt;
+use shakmaty::KnownOutcome;
 use tempfile::TempDir;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 
 /// Positions of random games, worth what the pieces add up to.
 fn labels(folder: &Path) -> PathBuf {
+    write_labels(folder, |_, _| None)
+}
+
+/// The same with results, by the number of the game and the position.
+fn write_labels(folder: &Path, result: impl Fn(u64, &Position) -> Option<KnownOutcome>) -> PathBuf {
     let path = folder.join("labels.bin");
     let header = LabelHeader {
         mentor: "a test".to_owned(),
@@ -35,7 +41,10 @@ fn labels(folder: &Path) -> PathBuf {
                 break;
             }
             position = position.after(moves[random.random_range(0..moves.len())]);
-            let label = Label::new(position.clone(), balance(&position), GameId(game));
+            let label = Label {
+                result: result(game, &position),
+                ..Label::new(position.clone(), balance(&position), GameId(game))
+            };
             file.write(&label).unwrap();
         }
     }
@@ -270,6 +279,211 @@ fn a_trained_network_is_loaded_and_says_where_it_is_from() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("evaluated by the network best.net"), "{text}");
+}
+
+/// `finch` with these arguments in a folder: its exit status and what it says on stderr.
+fn finch(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(FINCH);
+    let output = command
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), told)
+}
+
+#[test]
+fn networks_of_other_architectures_learn_play_and_are_continued() {
+    let desk = TempDir::new().unwrap();
+    let labels = labels(desk.path());
+    for (name, shape) in [("small", [64, 8, 1]), ("wide", [512, 1, 8])] {
+        let [width, king_buckets, output_buckets] = shape.map(|number: usize| number.to_string());
+        let shape = [
+            ("genome.width", &*width),
+            ("genome.king_buckets", &king_buckets),
+            ("genome.output_buckets", &output_buckets),
+            ("method.steps", "15"),
+            ("method.warm_up", "0"),
+        ];
+        let folder = desk.path().join(name);
+        let first = train(&preset(&labels, &shape), &folder, 2, 9);
+        assert!(first[4] < 0.95 * first[0], "{first:?}");
+        let best = folder.join("best.toml");
+        let weights = Weights::load(&best).unwrap();
+        let network = weights.network.as_ref().unwrap();
+        assert_eq!(network.architecture().width().to_string(), width);
+        // It plays, by the file's header alone.
+        let path = best.to_str().unwrap();
+        let rules = ["--games", "2", "--nodes", "200"];
+        let played = finch(
+            desk.path(),
+            &[&["match", path, "default"], &rules[..]].concat(),
+        );
+        assert_eq!(played.0, Some(0), "{}", played.1);
+        // Continued from the weights file or from the network, it starts where it ended.
+        let [toml, net] = ["best.toml", "best.net"].map(|file| folder.join(file));
+        let mut results = Vec::new();
+        for (number, start) in [toml, net].iter().enumerate() {
+            let start = start.display().to_string();
+            let changes = [
+                &shape[..],
+                &[("genome.start", &start), ("run.generations", "1")],
+            ];
+            let again = desk.path().join(format!("{name}{number}"));
+            let losses = train(&preset(&labels, &changes.concat()), &again, 2, 9);
+            let least = first.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!((losses[0] - least).abs() < 0.01, "{losses:?} after {least}");
+            results.push(losses);
+        }
+        assert_eq!(results[0], results[1]);
+    }
+}
+
+#[test]
+fn a_start_that_does_not_fit_is_refused_in_one_line() {
+    let desk = TempDir::new().unwrap();
+    labels(desk.path());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let weights = |name: &str| root.join("weights").join(name).display().to_string();
+    fs::write(desk.path().join("cut.net"), "finch network 3\n").unwrap();
+    fs::write(desk.path().join("newer.net"), "finch network 9\n").unwrap();
+    let newer = "finch labels 9\nmentor: someone\n";
+    fs::write(desk.path().join("newer.bin"), newer).unwrap();
+    fs::write(desk.path().join("empty.bin"), "").unwrap();
+    let mut bare = fs::read(desk.path().join("labels.bin")).unwrap();
+    let end = bare.iter().position(|byte| *byte == 0).unwrap();
+    bare.truncate(end + 1);
+    fs::write(desk.path().join("bare.bin"), bare).unwrap();
+    let start = |file: &str| format!("genome.start={file}");
+    let cases = [
+        (
+            "labels.bin",
+            "genome.width=384".to_owned(),
+            "genome.width: 384 is not supported; there are 64, 128, 256, 512",
+        ),
+        (
+            "labels.bin",
+            "genome.king_buckets=2".to_owned(),
+            "there are 1, 4, 8",
+        ),
+        (
+            "labels.bin",
+            start(&weights("hand-set.toml")),
+            "hand-set.toml: the weights name no network",
+        ),
+        (
+            "labels.bin",
+            start("missing.net"),
+            "missing.net: No such file",
+        ),
+        (
+            "labels.bin",
+            start("cut.net"),
+            "cut.net: the file is cut short",
+        ),
+        (
+            "labels.bin",
+            start("newer.net"),
+            "newer.net: a network of another format",
+        ),
+        ("labels.bin", start("labels.bin"), "labels.bin"),
+        (
+            "newer.bin",
+            "run.seed=1".to_owned(),
+            "newer.bin: packed labels of another version",
+        ),
+        (
+            "empty.bin",
+            "run.seed=1".to_owned(),
+            "empty.bin: no labels to learn from",
+        ),
+        (
+            "bare.bin",
+            "run.seed=1".to_owned(),
+            "bare.bin: no labels to learn from",
+        ),
+    ];
+    for (labels, set, problem) in cases {
+        let (status, told) = finch(
+            desk.path(),
+            &["train", labels, "--out", "run", "--set", &set],
+        );
+        assert_eq!(status, Some(1), "{set}: {told}");
+        assert_eq!(told.trim().lines().count(), 1, "{told}");
+        assert!(told.contains(problem), "{told}");
+        assert!(!desk.path().join("run").exists());
+    }
+    let default = weights("default.net");
+    let set = ["--set", "genome.width=64", "--set", &start(&default)];
+    let train = ["train", "labels.bin", "--out", "run"];
+    let (status, told) = finch(desk.path(), &[&train[..], &set].concat());
+    assert_eq!(status, Some(1), "{told}");
+    let problem = "default.net: a network with width = 256, king_buckets = 4, output_buckets = 8; \
+                   the preset asks for width = 64";
+    assert!(told.contains(problem), "{told}");
+    assert_eq!(told.trim().lines().count(), 1, "{told}");
+}
+
+/// Whoever has less material wins: the result contradicts the score.
+#[test]
+fn lambda_learns_the_results_and_fits_the_win_model() {
+    let desk = TempDir::new().unwrap();
+    let labels = write_labels(desk.path(), |game, position| {
+        let turn = position.turn();
+        Some(match balance(position).signum() {
+            _ if game % 4 == 0 => KnownOutcome::Draw,
+            0 => KnownOutcome::Draw,
+            1 => KnownOutcome::Decisive { winner: !turn },
+            _ => KnownOutcome::Decisive { winner: turn },
+        })
+    });
+    let queen_up = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let queen_up = Position::from_fen(queen_up).unwrap();
+    let trained = |lambda: &str| {
+        let changes = [
+            ("fitness.lambda", lambda),
+            ("genome.width", "64"),
+            ("method.steps", "60"),
+            ("method.warm_up", "0"),
+            ("data.validation_share", "0.3"),
+        ];
+        let folder = desk.path().join(lambda);
+        train(&preset(&labels, &changes), &folder, 2, 9);
+        Weights::load(&folder.join("best.toml")).unwrap()
+    };
+    let (by_score, by_result) = (trained("0.0"), trained("1.0"));
+    let score = |weights: &Weights| evaluate_uncached(&queen_up, weights);
+    assert!(score(&by_score) > 30, "{}", score(&by_score));
+    assert!(score(&by_result) < -30, "{}", score(&by_result));
+    let playing = Weights::default().win_model();
+    assert_ne!(by_result.win_model(), playing, "fitted to the games");
+}
+
+#[test]
+fn every_seed_is_validated_with_the_same_games() {
+    let desk = TempDir::new().unwrap();
+    let labels = labels(desk.path());
+    let set = |name: &str, changes: &[(&str, &str)]| {
+        let few = [
+            ("run.generations", "1"),
+            ("method.steps", "1"),
+            ("genome.width", "64"),
+        ];
+        let folder = desk.path().join(name);
+        train(
+            &preset(&labels, &[&few[..], changes].concat()),
+            &folder,
+            2,
+            9,
+        );
+        let journal = RunJournal::read(&RunFolder::open(&folder).unwrap()).unwrap();
+        ["validation_positions", "validation_hash"].map(|column| journal.last(column).unwrap())
+    };
+    let first = set("one", &[("run.seed", "1")]);
+    assert!(first[0] > 100.0);
+    assert_eq!(first, set("two", &[("run.seed", "2")]));
+    assert_ne!(first, set("more", &[("data.validation_share", "0.2")]));
 }
 
 #[test]

@@ -198,15 +198,11 @@ fn win_model(file: &Path, games: &[PathBuf], save: bool) -> Result<String> {
     for games in games {
         samples.extend(scored_results(&Source::file(games), &before)?);
     }
-    let fitted = WinModel::fit(&samples).with_context(|| {
+    let fitted = WinModel::fit(&samples).map(WinModel::rounded);
+    let fitted = fitted.with_context(|| {
         let scored = samples.len();
         format!("{scored} scored moves are too few for a win model; play more games")
     })?;
-    // Files show whole units: the rest is noise.
-    let fitted = WinModel {
-        midpoint: fitted.midpoint.round(),
-        slope: fitted.slope.round(),
-    };
     if save {
         weights
             .save_win_model(file, fitted)

@@ -55,7 +55,7 @@ impl LabelReader {
             .take(packed::MAGIC_LENGTH as u64)
             .read_to_end(&mut first)
             .map_err(|error| unreadable(path, &error))?;
-        let is_packed = packed::is_packed(&first);
+        let is_packed = packed::is_packed(&first, path)?;
         let whole = Box::new(Cursor::new(first).chain(reader));
         let (header, body) = if is_packed {
             let (header, records) = RecordReader::open(whole, path)?;

@@ -55,11 +55,28 @@ const RESULTS: [KnownOutcome; 3] = [
 /// How files begin.
 const MAGIC: &str = "finch labels 2\n";
 const MAGIC_1: &str = "finch labels 1\n";
+/// How files of any version begin.
+const FAMILY: &str = "finch labels ";
 pub(super) const MAGIC_LENGTH: usize = MAGIC.len();
 /// No header is longer.
 const HEADER_LIMIT: usize = 1 << 16;
 
-pub(super) fn is_packed(first: &[u8]) -> bool {
+/// Whether a file that begins like this holds packed labels. Those of a version that is not known
+/// are refused.
+pub(super) fn is_packed(first: &[u8], path: &Path) -> Result<bool, DataError> {
+    if is_known(first) {
+        return Ok(true);
+    }
+    match first.starts_with(FAMILY.as_bytes()) {
+        true => Err(DataError::Unreadable {
+            file: path.to_owned(),
+            reason: "packed labels of another version; this version of Finch reads 1 and 2".into(),
+        }),
+        false => Ok(false),
+    }
+}
+
+fn is_known(first: &[u8]) -> bool {
     first.starts_with(MAGIC.as_bytes()) || first.starts_with(MAGIC_1.as_bytes())
 }
 
@@ -168,7 +185,7 @@ fn header_bytes(header: &LabelHeader) -> Vec<u8> {
 fn read_header(bytes: &[u8]) -> Option<(LabelHeader, usize)> {
     let bytes = &bytes[..bytes.len().min(HEADER_LIMIT)];
     let end = bytes.iter().position(|byte| *byte == 0)?;
-    if !is_packed(bytes) || (end + 1) % BYTES != 0 {
+    if !is_known(bytes) || (end + 1) % BYTES != 0 {
         return None;
     }
     let text = String::from_utf8_lossy(&bytes[MAGIC_LENGTH..end]);
@@ -252,7 +269,7 @@ impl PackedLabels {
         let mut first = Vec::new();
         let mut magic = (&file).take(MAGIC_LENGTH as u64);
         magic.read_to_end(&mut first).map_err(failed)?;
-        if !is_packed(&first) {
+        if !is_packed(&first, path)? {
             return Ok(None);
         }
         // SAFETY: a mapped file must not shrink. Finch never changes a finished file of labels:

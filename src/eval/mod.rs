@@ -77,8 +77,8 @@ pub use evaluator::Evaluator;
 pub use installed::{install, installed_path, installed_weights, uninstall};
 pub use loaded::{LoadedWeights, WeightsOrigin};
 pub use nnue::{
-    FEATURES, HIDDEN, KING_BUCKETS, MAX_OUTPUT_WEIGHT, Network, NetworkError, NetworkHeader,
-    NetworkParameters, OUTPUT_BUCKETS, Perspective, QA, QB, output_bucket,
+    Architecture, FEATURES, MAX_OUTPUT_WEIGHT, Network, NetworkError, NetworkHeader,
+    NetworkParameters, Perspective, QA, QB, UnsupportedArchitecture,
 };
 pub use score::{Centipawns, Score, WinModel};
 pub use terms::explain::{Explanation, FamilyLines, TermLine};

@@ -72,6 +72,14 @@ impl WinModel {
         None
     }
 
+    /// The model in whole units, as files show it: the rest of a fit is noise.
+    pub fn rounded(self) -> WinModel {
+        WinModel {
+            midpoint: self.midpoint.round(),
+            slope: self.slope.round(),
+        }
+    }
+
     const LARGEST_FITTED: Score = 1500;
 
     pub fn centipawns(&self, score: Score) -> Centipawns {

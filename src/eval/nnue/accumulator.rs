@@ -12,32 +12,33 @@
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
-use super::architecture::{HIDDEN, NetworkParameters, Perspective};
+use super::architecture::{Architecture, Perspective};
+use super::parameters::{CacheLine, Rows, zeroed_lines};
 use super::{Network, Score, inference};
 use crate::position::Position;
 
 /// The hidden layer of one side before activation: the bias and the weights of all active
 /// features.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub struct Accumulator(pub [i16; HIDDEN]);
+pub(super) type Accumulator<const W: usize> = [i16; W];
 
-impl Accumulator {
-    /// The accumulator of a board, from scratch.
-    #[inline(always)]
-    pub fn of(board: &BoardSnapshot, color: Color, parameters: &NetworkParameters) -> Accumulator {
-        let mut accumulator = Accumulator(parameters.feature_bias);
-        let perspective = board.perspective(color);
-        for square in Bitboard(board.occupied()) {
-            if let Some(piece) = board.piece_at(square) {
-                let weights = &parameters.feature_weights[perspective.feature(piece, square)];
-                for (value, weight) in accumulator.0.iter_mut().zip(weights) {
-                    *value += weight;
-                }
+/// The accumulator of a board, from scratch.
+#[inline(always)]
+pub(super) fn accumulate<const W: usize>(
+    board: &BoardSnapshot,
+    color: Color,
+    rows: Rows<'_, W>,
+) -> Accumulator<W> {
+    let mut accumulator = *rows.feature_bias();
+    let perspective = board.perspective(color, rows.architecture);
+    for square in Bitboard(board.occupied()) {
+        if let Some(piece) = board.piece_at(square) {
+            let weights = rows.feature(perspective, piece, square);
+            for (value, weight) in accumulator.iter_mut().zip(weights) {
+                *value += weight;
             }
         }
-        accumulator
     }
+    accumulator
 }
 
 /// The pieces of a board, in a form that is quick to compare.
@@ -78,10 +79,11 @@ impl BoardSnapshot {
     }
 
     #[inline(always)]
-    fn perspective(&self, color: Color) -> Perspective {
+    fn perspective(&self, color: Color, architecture: Architecture) -> Perspective {
         let kings = self.roles[Role::King as usize - 1];
         let king = Bitboard(kings & self.colors[usize::from(color.is_black())]);
-        Perspective::new(color, king.first().unwrap_or(Square::A1))
+        let king = king.first().unwrap_or(Square::A1);
+        Perspective::new(color, king, architecture)
     }
 
     /// The squares on which two boards differ.
@@ -134,46 +136,44 @@ impl BoardDelta {
     /// Makes the accumulator of the board after from that of the board before. A quiet move, a
     /// capture and two moves are done in one pass.
     #[inline(always)]
-    fn apply(
+    fn apply<const W: usize>(
         &self,
-        from: &Accumulator,
-        to: &mut Accumulator,
+        from: &Accumulator<W>,
+        to: &mut Accumulator<W>,
         perspective: Perspective,
-        parameters: &NetworkParameters,
+        rows: Rows<'_, W>,
     ) {
-        let weights = |&(piece, square): &(Piece, Square)| {
-            &parameters.feature_weights[perspective.feature(piece, square)]
-        };
+        let weights = |&(piece, square): &(Piece, Square)| rows.feature(perspective, piece, square);
         match (&self.removed[..], &self.added[..]) {
             ([removed], [added]) => {
                 let (removed, added) = (weights(removed), weights(added));
-                for at in 0..HIDDEN {
-                    to.0[at] = from.0[at] + added[at] - removed[at];
+                for at in 0..W {
+                    to[at] = from[at] + added[at] - removed[at];
                 }
             }
             ([removed, captured], [added]) => {
                 let (removed, captured) = (weights(removed), weights(captured));
                 let added = weights(added);
-                for at in 0..HIDDEN {
-                    to.0[at] = from.0[at] + added[at] - removed[at] - captured[at];
+                for at in 0..W {
+                    to[at] = from[at] + added[at] - removed[at] - captured[at];
                 }
             }
             ([first, second], [third, fourth]) => {
                 let (first, second) = (weights(first), weights(second));
                 let (third, fourth) = (weights(third), weights(fourth));
-                for at in 0..HIDDEN {
-                    to.0[at] = from.0[at] + third[at] - first[at] + fourth[at] - second[at];
+                for at in 0..W {
+                    to[at] = from[at] + third[at] - first[at] + fourth[at] - second[at];
                 }
             }
             (removed, added) => {
                 *to = *from;
                 for removed in removed {
-                    for (value, weight) in to.0.iter_mut().zip(weights(removed)) {
+                    for (value, weight) in to.iter_mut().zip(weights(removed)) {
                         *value -= weight;
                     }
                 }
                 for added in added {
-                    for (value, weight) in to.0.iter_mut().zip(weights(added)) {
+                    for (value, weight) in to.iter_mut().zip(weights(added)) {
                         *value += weight;
                     }
                 }
@@ -182,62 +182,52 @@ impl BoardDelta {
     }
 }
 
-/// The accumulator of one side, for a board that is stored elsewhere.
+/// The board that the accumulators of a ply belong to, and how White and Black see it.
 #[derive(Clone)]
-struct SideAccumulator {
-    perspective: Perspective,
-    accumulator: Accumulator,
-}
-
-/// The accumulators of both sides for a board.
-#[derive(Clone)]
-struct PlyAccumulators {
+struct PlyBoard {
     board: BoardSnapshot,
-    sides: [SideAccumulator; 2],
+    perspectives: [Perspective; 2],
 }
 
-/// The last board seen in a perspective, and its accumulator.
-struct RefreshEntry {
-    board: BoardSnapshot,
-    accumulator: Accumulator,
-}
-
-impl RefreshEntry {
-    fn new(parameters: &NetworkParameters) -> RefreshEntry {
-        RefreshEntry {
-            board: BoardSnapshot::EMPTY,
-            accumulator: Accumulator(parameters.feature_bias),
-        }
-    }
-}
-
-/// The accumulators of the position evaluated last at each ply, and the refresh table.
+/// The accumulators of the position evaluated last at each ply, and the refresh table. The memory
+/// is that of the network's width.
 pub struct AccumulatorStack {
-    plies: Vec<PlyAccumulators>,
-    refresh_table: [[RefreshEntry; Perspective::COUNT]; 2],
+    plies: Vec<PlyBoard>,
+    /// The last board seen in each perspective, White's and Black's in turn.
+    refresh_boards: Vec<BoardSnapshot>,
+    /// The accumulators of all plies, then those of the refresh table; White's and Black's in
+    /// turn.
+    accumulators: Vec<CacheLine>,
 }
 
 impl AccumulatorStack {
     pub fn new(network: &Network, plies: usize) -> AccumulatorStack {
-        let parameters = &*network.parameters;
-        let side = |color| SideAccumulator {
-            perspective: BoardSnapshot::EMPTY.perspective(color),
-            accumulator: Accumulator(parameters.feature_bias),
-        };
-        let empty = PlyAccumulators {
+        let architecture = network.architecture();
+        let empty = PlyBoard {
             board: BoardSnapshot::EMPTY,
-            sides: [side(Color::White), side(Color::Black)],
+            perspectives: [Color::White, Color::Black]
+                .map(|color| BoardSnapshot::EMPTY.perspective(color, architecture)),
         };
+        let plies = vec![empty; plies.max(1)];
+        let refresh_boards = vec![BoardSnapshot::EMPTY; 2 * architecture.perspectives()];
+        let rows = 2 * plies.len() + refresh_boards.len();
+        let mut accumulators = zeroed_lines(rows * architecture.width());
+        // The accumulator of an empty board is the bias.
+        let bias = &network.parameters.weights()[architecture.features() * architecture.width()..];
+        let bias = &bias[..architecture.width()];
+        for row in bytemuck::cast_slice_mut(&mut accumulators).chunks_exact_mut(bias.len()) {
+            row.copy_from_slice(bias);
+        }
         AccumulatorStack {
-            plies: vec![empty; plies.max(1)],
-            refresh_table: std::array::from_fn(|_| {
-                std::array::from_fn(|_| RefreshEntry::new(parameters))
-            }),
+            plies,
+            refresh_boards,
+            accumulators,
         }
     }
 
     /// The network's score of a position `ply` plies from the root, seen by the side to move. The
-    /// ply only says where a similar position is likely to be found.
+    /// ply only says where a similar position is likely to be found. The network is the one that
+    /// the stack was made for.
     pub fn evaluate(&mut self, network: &Network, position: &Position, ply: usize) -> Score {
         let board = BoardSnapshot::of(position.board());
         inference::evaluate_stack(self, network, &board, position.turn(), ply)
@@ -247,75 +237,80 @@ impl AccumulatorStack {
     /// one above, whichever is nearer; or from the refresh table if the perspective has changed
     /// or both are far.
     #[inline(always)]
-    pub(super) fn update(
+    pub(super) fn update<const W: usize>(
         &mut self,
         board: &BoardSnapshot,
         ply: usize,
-        parameters: &NetworkParameters,
-    ) -> [&Accumulator; 2] {
+        rows: Rows<'_, W>,
+    ) -> [&Accumulator<W>; 2] {
         let ply = ply.min(self.plies.len() - 1);
+        let accumulators: &mut [Accumulator<W>] = bytemuck::cast_slice_mut(&mut self.accumulators);
+        let (of_plies, refresh_table) = accumulators.split_at_mut(2 * self.plies.len());
+        let (of_earlier, of_later) = of_plies.split_at_mut(2 * ply);
+        let of_above = of_earlier.last_chunk::<2>();
         let (earlier, later) = self.plies.split_at_mut(ply);
         let here = &mut later[0];
         let from_here = board.distance(&here.board);
         let from_above = earlier
             .last()
             .map_or(u32::MAX, |above| board.distance(&above.board));
-        let above = earlier.last().filter(|_| from_above < from_here);
+        let above = earlier.last().zip(of_above);
+        let above = above.filter(|_| from_above < from_here);
         let distance = from_above.min(from_here);
-        let delta = BoardDelta::between(above.map_or(&here.board, |above| &above.board), board);
+        let delta =
+            BoardDelta::between(above.map_or(&here.board, |(above, _)| &above.board), board);
         for color in [Color::White, Color::Black] {
             let index = usize::from(color.is_black());
-            let perspective = board.perspective(color);
-            let side = &mut here.sides[index];
-            let before = above
-                .map_or(&*side, |above| &above.sides[index])
-                .perspective;
-            let entry = &mut self.refresh_table[index][perspective.index()];
+            let perspective = board.perspective(color, rows.architecture);
+            let before = above.map_or(&*here, |(above, _)| above).perspectives[index];
+            let to = &mut of_later[index];
+            let entry = 2 * perspective.index() + index;
+            let refresh_board = &mut self.refresh_boards[entry];
             // The refresh table costs a copy more.
-            let refresh = before != perspective || distance > board.distance(&entry.board) + 1;
+            let refresh = before != perspective || distance > board.distance(refresh_board) + 1;
             let (refresh_delta, copy);
             let (delta, from) = if refresh {
-                refresh_delta = BoardDelta::between(&entry.board, board);
-                (&refresh_delta, &entry.accumulator)
-            } else if let Some(above) = above {
-                (&delta, &above.sides[index].accumulator)
+                refresh_delta = BoardDelta::between(refresh_board, board);
+                (&refresh_delta, &refresh_table[entry])
+            } else if let Some((_, of_above)) = above {
+                (&delta, &of_above[index])
             } else {
-                copy = side.accumulator;
+                copy = *to;
                 (&delta, &copy)
             };
-            delta.apply(from, &mut side.accumulator, perspective, parameters);
+            delta.apply(from, to, perspective, rows);
             if refresh {
-                entry.accumulator = side.accumulator;
-                entry.board = *board;
+                refresh_table[entry] = *to;
+                *refresh_board = *board;
             }
-            side.perspective = perspective;
+            here.perspectives[index] = perspective;
         }
         here.board = *board;
-        let [white, black] = &here.sides;
-        [&white.accumulator, &black.accumulator]
+        [&of_later[0], &of_later[1]]
     }
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::eval::nnue::NetworkHeader;
+    use crate::eval::nnue::{NetworkHeader, NetworkParameters};
     use crate::position::movegen::legal_moves;
     use crate::random::{Purpose, stream};
     use rand::RngExt;
 
     /// Random weights, large enough that a mistake shows.
-    pub fn random_network() -> Network {
+    pub fn random_network(architecture: Architecture) -> Network {
         let mut random = stream(1, Purpose::Initialisation, 0, 0);
-        let mut parameters = bytemuck::zeroed_box::<NetworkParameters>();
-        for weight in parameters.feature_weights.as_flattened_mut() {
-            *weight = random.random_range(-60..=60);
-        }
-        parameters.feature_bias.fill(50);
-        let outputs = parameters.output_weights.as_flattened_mut();
-        for weight in outputs.as_flattened_mut() {
-            *weight = random.random_range(-127..=127);
-        }
+        let width = architecture.width();
+        let features = architecture.features() * width;
+        let outputs = 2 * architecture.output_buckets() * width;
+        let mut weights: Vec<i16> = Vec::new();
+        weights.extend((0..features).map(|_| random.random_range(-60..=60)));
+        weights.extend(std::iter::repeat_n(50, width));
+        weights.extend((0..outputs).map(|_| random.random_range(-127..=127)));
+        let biases = (0..8).map(|bucket| 1_000 * bucket);
+        let biases = biases.filter(|_| architecture != Architecture::default());
+        let parameters = NetworkParameters::new(architecture, weights, biases);
         Network::new("random", parameters, NetworkHeader::default())
     }
 
@@ -339,17 +334,20 @@ pub mod tests {
 
     #[test]
     fn updated_accumulators_are_those_of_the_board() {
-        let network = random_network();
-        let mut stack = AccumulatorStack::new(&network, 8);
-        let mut random = stream(3, Purpose::Game, 0, 0);
-        for position in random_positions(200) {
-            let ply = random.random_range(0..12);
-            assert_eq!(
-                stack.evaluate(&network, &position, ply),
-                network.evaluate(&position),
-                "{}",
-                position.fen()
-            );
+        let positions = random_positions(30);
+        for architecture in Architecture::all() {
+            let network = random_network(architecture);
+            let mut stack = AccumulatorStack::new(&network, 8);
+            let mut random = stream(3, Purpose::Game, 0, 0);
+            for position in &positions {
+                let ply = random.random_range(0..12);
+                assert_eq!(
+                    stack.evaluate(&network, position, ply),
+                    network.evaluate(position),
+                    "{architecture}: {}",
+                    position.fen()
+                );
+            }
         }
     }
 }

@@ -8,10 +8,10 @@
 //! 20  zero: u32
 //! 24  checksum: u64, the stable hash of all that follows
 //! 32  header: architecture, scale, win model and provenance as TOML
-//! ..  parameters: feature weights, feature bias, output weights, output bias, padding
+//! ..  parameters: feature weights, feature bias, output weights, output biases, padding to 64
 //! ```
 //!
-//! Format 2 had neither scale nor win model nor checksum; it is still read.
+//! Format 2 had neither scale nor win model nor checksum, and one architecture; it is still read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,9 +20,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Network;
-use super::architecture::{
-    FEATURES, HIDDEN, KING_BUCKETS, NetworkParameters, OUTPUT_BUCKETS, QA, QB,
-};
+use super::architecture::{Architecture, FEATURES, QA, QB, UnsupportedArchitecture};
+use super::parameters::NetworkParameters;
 use crate::eval::score::WinModel;
 use crate::hash::stable_hash;
 
@@ -48,12 +47,8 @@ pub enum NetworkError {
     Checksum,
     #[error("header: {0}")]
     Header(String),
-    #[error("{field} is {found}; this version of Finch reads networks with {expected}")]
-    Architecture {
-        field: &'static str,
-        found: String,
-        expected: String,
-    },
+    #[error("a network of another architecture: {0}")]
+    Architecture(#[from] UnsupportedArchitecture),
     #[error("{found} bytes of parameters where the architecture has {expected}")]
     WrongSize { expected: usize, found: usize },
     #[error("weights, scale or win model are out of range")]
@@ -102,10 +97,12 @@ impl NetworkHeader {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Architecture {
+/// An architecture as a header states it.
+#[derive(Serialize, Deserialize)]
+struct ArchitectureTable {
     features: String,
     king_buckets: usize,
+    /// The width.
     hidden: usize,
     output_buckets: usize,
     activation: String,
@@ -113,45 +110,28 @@ struct Architecture {
     qb: i32,
 }
 
-impl Architecture {
-    /// The one this version computes.
-    fn supported() -> Architecture {
-        Architecture {
+impl ArchitectureTable {
+    fn of(architecture: Architecture) -> ArchitectureTable {
+        ArchitectureTable {
             features: format!("{FEATURES} piece-square, mirrored"),
-            king_buckets: KING_BUCKETS,
-            hidden: HIDDEN,
-            output_buckets: OUTPUT_BUCKETS,
+            king_buckets: architecture.king_buckets(),
+            hidden: architecture.width(),
+            output_buckets: architecture.output_buckets(),
             activation: "screlu".to_owned(),
             qa: QA,
             qb: QB,
         }
     }
 
-    /// Names the first thing that is not supported.
-    fn check(&self) -> Result<(), NetworkError> {
-        let supported = Architecture::supported().fields();
-        for ((field, found), (_, expected)) in self.fields().into_iter().zip(supported) {
-            if found != expected {
-                return Err(NetworkError::Architecture {
-                    field,
-                    found,
-                    expected,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn fields(&self) -> [(&'static str, String); 7] {
-        [
-            ("features", self.features.clone()),
-            ("king_buckets", self.king_buckets.to_string()),
-            ("hidden", self.hidden.to_string()),
-            ("output_buckets", self.output_buckets.to_string()),
-            ("activation", self.activation.clone()),
-            ("qa", self.qa.to_string()),
-            ("qb", self.qb.to_string()),
-        ]
+    /// Fails on the first thing that is not supported.
+    fn architecture(self) -> Result<Architecture, UnsupportedArchitecture> {
+        let architecture = Architecture::new(self.hidden, self.king_buckets, self.output_buckets)?;
+        let own = ArchitectureTable::of(architecture);
+        UnsupportedArchitecture::check("features", self.features, &[own.features])?;
+        UnsupportedArchitecture::check("activation", self.activation, &[own.activation])?;
+        UnsupportedArchitecture::check("qa", self.qa, &[own.qa])?;
+        UnsupportedArchitecture::check("qb", self.qb, &[own.qb])?;
+        Ok(architecture)
     }
 }
 
@@ -159,7 +139,7 @@ impl Architecture {
 struct FileHeader {
     #[serde(flatten)]
     network: NetworkHeader,
-    architecture: Architecture,
+    architecture: ArchitectureTable,
 }
 
 impl Network {
@@ -171,8 +151,8 @@ impl Network {
 
     /// Reads a network; `file` is what it is called.
     pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Network, NetworkError> {
-        let (header, body) = if let Some(body) = bytes.strip_prefix(MAGIC_2) {
-            (NetworkHeader::of_format_2(), body)
+        let (header, architecture, body) = if let Some(body) = bytes.strip_prefix(MAGIC_2) {
+            (NetworkHeader::of_format_2(), Architecture::default(), body)
         } else if bytes.starts_with(MAGIC) {
             read_format_3(bytes)?
         } else if bytes.starts_with(FAMILY) {
@@ -180,16 +160,11 @@ impl Network {
         } else {
             return Err(NetworkError::NotANetwork);
         };
-        let expected = size_of::<NetworkParameters>();
-        if body.len() != expected {
-            let found = body.len();
-            return Err(NetworkError::WrongSize { expected, found });
-        }
-        let mut parameters = bytemuck::zeroed_box::<NetworkParameters>();
-        bytemuck::bytes_of_mut(&mut *parameters).copy_from_slice(body);
-        if !parameters.is_sound() || !header.is_sound() {
-            return Err(NetworkError::Unsound);
-        }
+        let found = body.len();
+        let parameters = NetworkParameters::from_bytes(architecture, body)
+            .map_err(|expected| NetworkError::WrongSize { expected, found })?
+            .filter(|_| header.is_sound())
+            .ok_or(NetworkError::Unsound)?;
         Ok(Network::new(file, parameters, header))
     }
 
@@ -197,11 +172,11 @@ impl Network {
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = FileHeader {
             network: self.header.clone(),
-            architecture: Architecture::supported(),
+            architecture: ArchitectureTable::of(self.architecture()),
         };
         // Strings and numbers always make TOML; if not, the file is refused when it is read.
         let header = toml::to_string(&header).unwrap_or_default();
-        let content = [header.as_bytes(), bytemuck::bytes_of(&*self.parameters)].concat();
+        let content = [header.as_bytes(), self.parameters.bytes()].concat();
         let length = header.len() as u32;
         let mut bytes = Vec::with_capacity(PREFIX + content.len());
         bytes.extend_from_slice(MAGIC);
@@ -213,8 +188,8 @@ impl Network {
     }
 }
 
-/// Header and parameters of a file whose beginning was recognised.
-fn read_format_3(bytes: &[u8]) -> Result<(NetworkHeader, &[u8]), NetworkError> {
+/// Header, architecture and parameters of a file whose beginning was recognised.
+fn read_format_3(bytes: &[u8]) -> Result<(NetworkHeader, Architecture, &[u8]), NetworkError> {
     let (prefix, content) = (bytes.split_at_checked(PREFIX)).ok_or(NetworkError::Truncated)?;
     let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| prefix[at + byte]));
     let checksum = u64::from(word(28)) << 32 | u64::from(word(24));
@@ -227,8 +202,7 @@ fn read_format_3(bytes: &[u8]) -> Result<(NetworkHeader, &[u8]), NetworkError> {
         std::str::from_utf8(header).map_err(|error| NetworkError::Header(error.to_string()))?;
     let header: FileHeader =
         toml::from_str(header).map_err(|error| NetworkError::Header(error.message().to_owned()))?;
-    header.architecture.check()?;
-    Ok((header.network, body))
+    Ok((header.network, header.architecture.architecture()?, body))
 }
 
 #[cfg(test)]
@@ -238,13 +212,15 @@ mod tests {
 
     #[test]
     fn a_network_survives_its_file() {
-        let mut network = random_network();
-        network.header.scale = 321;
-        network.header.win_model.midpoint = 77.5;
-        let provenance = &mut network.header.provenance;
-        provenance.insert("labels".to_owned(), "a \"mentor\"\nand more".to_owned());
-        let again = Network::from_bytes("random", &network.to_bytes());
-        assert_eq!(again, Ok(network));
+        for architecture in Architecture::all() {
+            let mut network = random_network(architecture);
+            network.header.scale = 321;
+            network.header.win_model.midpoint = 77.5;
+            let provenance = &mut network.header.provenance;
+            provenance.insert("labels".to_owned(), "a \"mentor\"\nand more".to_owned());
+            let again = Network::from_bytes("random", &network.to_bytes());
+            assert_eq!(again, Ok(network));
+        }
     }
 
     #[test]
@@ -257,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_refused() {
-        let bytes = random_network().to_bytes();
+        let bytes = random_network(Architecture::default()).to_bytes();
         for length in [0, 10, 20, 40, 200, bytes.len() - 1] {
             assert!(Network::from_bytes("cut", &bytes[..length]).is_err());
         }
@@ -278,26 +254,33 @@ mod tests {
 
     #[test]
     fn another_architecture_is_named() {
-        let bytes = random_network().to_bytes();
-        let at = bytes
-            .windows(12)
-            .position(|text| text == b"hidden = 256")
-            .unwrap();
-        let mut wider = bytes;
-        wider[at..at + 12].copy_from_slice(b"hidden = 512");
-        let checksum = stable_hash(&wider[PREFIX..]);
-        wider[24..32].copy_from_slice(&checksum.to_le_bytes());
-        let error = Network::from_bytes("wider", &wider).unwrap_err();
+        let bytes = random_network(Architecture::default()).to_bytes();
+        let refused = |from: &str, to: &str| {
+            let mut other = bytes.clone();
+            let mut places = other.windows(from.len());
+            let at = places.position(|text| text == from.as_bytes()).unwrap();
+            other[at..at + from.len()].copy_from_slice(to.as_bytes());
+            let checksum = stable_hash(&other[PREFIX..]);
+            other[24..32].copy_from_slice(&checksum.to_le_bytes());
+            Network::from_bytes("other", &other)
+                .unwrap_err()
+                .to_string()
+        };
         assert_eq!(
-            error.to_string(),
-            "hidden is 512; this version of Finch reads networks with 256"
+            refused("hidden = 256", "hidden = 384"),
+            "a network of another architecture: width is 384; this version of Finch supports 64, \
+             128, 256, 512"
         );
+        assert!(refused("king_buckets = 4", "king_buckets = 5").contains("king_buckets is 5"));
+        assert!(refused("screlu", "crelu2").contains("activation is crelu2"));
+        // A supported one that the parameters do not have.
+        assert!(refused("hidden = 256", "hidden = 512").contains("bytes of parameters"));
     }
 
     #[test]
     fn format_2_is_read_with_the_scale_it_had() {
-        let network = random_network();
-        let bytes = [MAGIC_2, bytemuck::bytes_of(&*network.parameters)].concat();
+        let network = random_network(Architecture::default());
+        let bytes = [MAGIC_2, network.parameters.bytes()].concat();
         let old = Network::from_bytes("random", &bytes).unwrap();
         assert!(old.parameters == network.parameters);
         assert_eq!(old.header, NetworkHeader::of_format_2());

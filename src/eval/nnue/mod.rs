@@ -3,13 +3,15 @@
 //!
 //! Each side sees the board from its own [`Perspective`]: its own end of the board is the first
 //! rank, and the board is mirrored so that its king stands on the files a to d. A feature is a
-//! piece of either side on a square, [`FEATURES`] of them for each of [`KING_BUCKETS`] king
-//! buckets. The weights of the active features add up to an accumulator of [`HIDDEN`] numbers a
-//! side. Their squared clipped values (SCReLU) are weighed by one of [`OUTPUT_BUCKETS`] output
-//! buckets, chosen by the number of pieces. The side to move comes first, so the network knows
-//! whose turn it is.
+//! piece of either side on a square, [`FEATURES`] of them for each king bucket. The weights of
+//! the active features add up to an accumulator of the network's width a side. Their squared
+//! clipped values (SCReLU) are weighed by one of the output buckets, chosen by the number of
+//! pieces. The side to move comes first, so the network knows whose turn it is. Width, king
+//! buckets and output buckets are the network's [`Architecture`], which its file states.
 //!
-//! - `architecture`: shape, feature indices, quantisation, and why nothing overflows
+//! - `architecture`: the shapes there are, feature indices, quantisation, and why nothing
+//!   overflows
+//! - `parameters`: all weights of a network
 //! - `accumulator`: accumulators that follow the search, and the refresh table
 //! - `inference`: from accumulators to a score; the instruction set is chosen at run time
 //! - `file`: the file format, which carries scale, win model and provenance
@@ -20,6 +22,7 @@ mod accumulator;
 mod architecture;
 mod file;
 mod inference;
+mod parameters;
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,10 +37,10 @@ use inference::InstructionSet;
 
 pub use accumulator::AccumulatorStack;
 pub use architecture::{
-    FEATURES, HIDDEN, KING_BUCKETS, MAX_OUTPUT_WEIGHT, NetworkParameters, OUTPUT_BUCKETS,
-    Perspective, QA, QB, output_bucket,
+    Architecture, FEATURES, MAX_OUTPUT_WEIGHT, Perspective, QA, QB, UnsupportedArchitecture,
 };
 pub use file::{NetworkError, NetworkHeader};
+pub use parameters::NetworkParameters;
 
 /// A network that plays. Clones share the parameters.
 #[derive(Clone)]
@@ -65,17 +68,11 @@ impl fmt::Debug for Network {
 }
 
 impl Network {
-    /// A network of these parameters, clamped to the bounds that exclude overflow.
-    pub fn new(
-        file: &str,
-        mut parameters: Box<NetworkParameters>,
-        header: NetworkHeader,
-    ) -> Network {
-        parameters.clamp();
+    pub fn new(file: &str, parameters: NetworkParameters, header: NetworkHeader) -> Network {
         Network {
             file: file.to_owned(),
             header,
-            parameters: Arc::from(parameters),
+            parameters: Arc::new(parameters),
             instructions: InstructionSet::detect(),
         }
     }
@@ -84,8 +81,17 @@ impl Network {
     pub fn hash(&self) -> u64 {
         let mut hasher = StableHasher::new();
         hasher.write_u64(self.header.scale as u64);
-        hasher.write(bytemuck::bytes_of(&*self.parameters));
+        hasher.write(self.parameters.bytes());
         hasher.finish()
+    }
+
+    #[inline(always)]
+    pub fn architecture(&self) -> Architecture {
+        self.parameters.architecture()
+    }
+
+    pub fn parameters(&self) -> &NetworkParameters {
+        &self.parameters
     }
 
     /// The score seen by the side to move, from the board alone.

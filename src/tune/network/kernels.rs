@@ -5,10 +5,9 @@
 //! multiply-add (the compiler never makes one by itself), and `exp` comes from the crate `libm`
 //! rather than from the system.
 
-use super::model::{
-    BIAS, Example, HIDDEN, KING_BUCKETS, OUTPUT, OUTPUT_BIAS, SHARES, bounded, output_row,
-};
 use arrayvec::ArrayVec;
+
+use super::model::{BLOCK, Example, Model, SHARES, bounded};
 
 /// Which instructions the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +63,12 @@ macro_rules! kernel {
 }
 
 kernel! {
-    /// Adds the gradient of the squared error of some examples to `gradient`. Returns the sum of
-    /// the errors.
+    /// The gradient of the squared error of some examples. A `fresh` one is written over what is
+    /// there, another is added. Returns the sum of the errors.
     fn backpropagate(
-        model: &[f32],
+        model: &Model,
         examples: &[Example],
+        fresh: bool,
         scratch: &mut Scratch,
         gradient: &mut [f32],
     ) -> f64 = backpropagate_body;
@@ -76,47 +76,39 @@ kernel! {
 
 kernel! {
     /// The sum of the squared errors of some examples.
-    fn squared_error(model: &[f32], examples: &[Example], scratch: &mut Scratch) -> f64
+    fn squared_error(model: &Model, examples: &[Example], scratch: &mut Scratch) -> f64
         = squared_error_body;
 }
 
 kernel! {
-    /// Moves some weights by Adam, and clears their gradients.
+    /// Moves some weights by AdamW.
     fn update(parts: &mut [Part<'_>], factor: Option<Moments<'_>>, step: &Step) -> ()
         = update_body;
 }
 
-type Row = [f32; HIDDEN];
+/// The columns of one block.
+type Row = [f32; BLOCK];
 
-/// Columns that are summed up in registers.
-const BLOCK: usize = 64;
 /// Sums of a dot product that run side by side, added up in order at the end.
 const LANES: usize = 16;
-const _: () = assert!(HIDDEN.is_multiple_of(BLOCK) && HIDDEN.is_multiple_of(LANES));
+const _: () = assert!(BLOCK.is_multiple_of(LANES));
 
 /// Memory of one thread's work, kept from batch to batch.
 #[derive(Default)]
 pub struct Scratch {
-    /// The accumulators of each example, side to move first; then their gradients.
+    /// The accumulators, block after block: those of each example, side to move first; then their
+    /// gradients.
     accumulators: Vec<Row>,
-    /// The rows of `accumulators` that each feature is active in, feature after feature.
+    /// The rows of a block of accumulators that each feature is active in, feature after feature.
     active: Vec<u32>,
     /// Where the rows of each feature begin in `active`.
     starts: Vec<u32>,
 }
 
-/// Adds rows of a table to `sums`, in their order.
 #[inline(always)]
-fn add_rows<'t>(sums: &mut Row, rows: impl Iterator<Item = &'t Row> + Clone) {
-    for start in (0..HIDDEN).step_by(BLOCK) {
-        let mut block = [0.0; BLOCK];
-        block.copy_from_slice(&sums[start..start + BLOCK]);
-        for row in rows.clone() {
-            for (sum, value) in block.iter_mut().zip(&row[start..start + BLOCK]) {
-                *sum += value;
-            }
-        }
-        sums[start..start + BLOCK].copy_from_slice(&block);
+fn add(sum: &mut Row, row: &Row) {
+    for (sum, value) in sum.iter_mut().zip(row) {
+        *sum += value;
     }
 }
 
@@ -131,35 +123,41 @@ fn rows_mut(weights: &mut [f32]) -> &mut [Row] {
     weights.as_chunks_mut().0
 }
 
-/// Fills the accumulators of all examples.
+/// Fills the accumulators of all examples, block by block.
 #[inline(always)]
-fn accumulate(model: &[f32], examples: &[Example], accumulators: &mut Vec<Row>) {
-    let features = rows(&model[..BIAS]);
-    let bias = rows(&model[BIAS..OUTPUT])[0];
+fn accumulate(model: &Model, examples: &[Example], accumulators: &mut Vec<Row>) {
+    let Model { layout, weights } = model;
     accumulators.clear();
-    for example in examples {
-        for active in &example.features {
-            let mut sums = bias;
-            add_rows(
-                &mut sums,
-                active.iter().map(|at| &features[usize::from(*at)]),
-            );
-            accumulators.push(sums);
+    accumulators.reserve(layout.blocks() * 2 * examples.len());
+    let blocks = rows(&weights[..layout.bias()]).chunks_exact(layout.features());
+    let bias = rows(&weights[layout.bias()..layout.output()]);
+    for (features, bias) in blocks.zip(bias) {
+        for active in examples.iter().flat_map(|example| &example.features) {
+            let mut sum = *bias;
+            for feature in active {
+                add(&mut sum, &features[usize::from(*feature)]);
+            }
+            accumulators.push(sum);
         }
     }
 }
 
-/// The win chance that the output layer gives the side to move.
+/// The win chance that the output layer gives the side to move of an example.
 #[inline(always)]
-fn win_chance(model: &[f32], example: &Example, accumulators: &[Row]) -> f32 {
-    let mut odds = model[OUTPUT_BIAS + example.bucket];
-    for (side, sums) in accumulators.iter().enumerate() {
-        let output = &model[output_row(example.bucket, side)..][..HIDDEN];
+fn win_chance(model: &Model, example: &Example, accumulators: &[Row], first: usize) -> f32 {
+    let Model { layout, weights } = model;
+    let stride = accumulators.len() / layout.blocks();
+    let mut odds = weights[layout.output_bias() + example.bucket];
+    for side in 0..2 {
+        let output = &weights[layout.output_row(example.bucket, side)..][..layout.width()];
         let mut lanes = [0.0_f32; LANES];
-        for (sums, output) in sums.chunks_exact(LANES).zip(output.chunks_exact(LANES)) {
-            for lane in 0..LANES {
-                let clipped = sums[lane].clamp(0.0, 1.0);
-                lanes[lane] += clipped * clipped * output[lane];
+        for (block, output) in rows(output).iter().enumerate() {
+            let sums = &accumulators[block * stride + first + side];
+            for (sums, output) in sums.chunks_exact(LANES).zip(output.chunks_exact(LANES)) {
+                for lane in 0..LANES {
+                    let clipped = sums[lane].clamp(0.0, 1.0);
+                    lanes[lane] += clipped * clipped * output[lane];
+                }
             }
         }
         let mut total = 0.0;
@@ -172,11 +170,12 @@ fn win_chance(model: &[f32], example: &Example, accumulators: &[Row]) -> f32 {
 }
 
 #[inline(always)]
-fn squared_error_body(model: &[f32], examples: &[Example], scratch: &mut Scratch) -> f64 {
+fn squared_error_body(model: &Model, examples: &[Example], scratch: &mut Scratch) -> f64 {
     accumulate(model, examples, &mut scratch.accumulators);
     let mut total = 0.0;
-    for (example, accumulators) in examples.iter().zip(scratch.accumulators.chunks_exact(2)) {
-        let error = win_chance(model, example, accumulators) - example.target;
+    for (number, example) in examples.iter().enumerate() {
+        let chance = win_chance(model, example, &scratch.accumulators, 2 * number);
+        let error = chance - example.target;
         total += f64::from(error * error);
     }
     total
@@ -184,25 +183,72 @@ fn squared_error_body(model: &[f32], examples: &[Example], scratch: &mut Scratch
 
 #[inline(always)]
 fn backpropagate_body(
-    model: &[f32],
+    model: &Model,
     examples: &[Example],
+    fresh: bool,
     scratch: &mut Scratch,
     gradient: &mut [f32],
 ) -> f64 {
+    let layout = model.layout;
+    if fresh {
+        gradient[layout.bias()..].fill(0.0);
+    }
     accumulate(model, examples, &mut scratch.accumulators);
     let mut total = 0.0;
-    let accumulators = scratch.accumulators.chunks_exact_mut(2);
-    for (example, accumulators) in examples.iter().zip(accumulators) {
-        let chance = win_chance(model, example, accumulators);
+    for (number, example) in examples.iter().enumerate() {
+        let accumulators = &mut scratch.accumulators[..];
+        let chance = win_chance(model, example, accumulators, 2 * number);
         let error = chance - example.target;
         total += f64::from(error * error);
         let by_odds = 2.0 * error * chance * (1.0 - chance);
-        gradient[OUTPUT_BIAS + example.bucket] += by_odds;
-        for (side, sums) in accumulators.iter_mut().enumerate() {
-            let start = output_row(example.bucket, side);
-            let output = &model[start..start + HIDDEN];
-            let output_gradient = &mut gradient[start..start + HIDDEN];
-            for at in 0..HIDDEN {
+        gradient[layout.output_bias() + example.bucket] += by_odds;
+        backpropagate_output(model, example, by_odds, accumulators, 2 * number, gradient);
+    }
+    scratch.sort_by_feature(examples, layout.features());
+    let Scratch {
+        accumulators,
+        active,
+        starts,
+    } = scratch;
+    let (features, rest) = gradient.split_at_mut(layout.bias());
+    let features = rows_mut(features).chunks_exact_mut(layout.features());
+    let blocks = accumulators.chunks_exact((2 * examples.len()).max(1));
+    for ((features, bias), block) in features.zip(rows_mut(rest)).zip(blocks) {
+        for row in block {
+            add(bias, row);
+        }
+        // Each row of the gradient is written once for all examples.
+        for (row, bounds) in features.iter_mut().zip(starts.windows(2)) {
+            let mut sum = if fresh { [0.0; BLOCK] } else { *row };
+            for at in &active[bounds[0] as usize..bounds[1] as usize] {
+                add(&mut sum, &block[*at as usize]);
+            }
+            *row = sum;
+        }
+    }
+    total
+}
+
+/// Adds the gradient of the output weights, and replaces an example's accumulators by their
+/// gradients.
+#[inline(always)]
+fn backpropagate_output(
+    model: &Model,
+    example: &Example,
+    by_odds: f32,
+    accumulators: &mut [Row],
+    first: usize,
+    gradient: &mut [f32],
+) {
+    let Model { layout, weights } = model;
+    let stride = accumulators.len() / layout.blocks();
+    for side in 0..2 {
+        let start = layout.output_row(example.bucket, side);
+        let output = rows(&weights[start..start + layout.width()]);
+        let output_gradient = rows_mut(&mut gradient[start..start + layout.width()]);
+        for (block, (output, output_gradient)) in output.iter().zip(output_gradient).enumerate() {
+            let sums = &mut accumulators[block * stride + first + side];
+            for at in 0..BLOCK {
                 let clipped = sums[at].clamp(0.0, 1.0);
                 output_gradient[at] += by_odds * clipped * clipped;
                 // Beyond the clip the gradient is zero.
@@ -211,55 +257,40 @@ fn backpropagate_body(
             }
         }
     }
-    scratch.sort_by_feature(examples);
-    let Scratch {
-        accumulators,
-        active,
-        starts,
-    } = scratch;
-    let (features, rest) = gradient.split_at_mut(BIAS);
-    add_rows(&mut rows_mut(rest)[0], accumulators.iter());
-    // Each row of the gradient is read and written once for all examples.
-    for (row, bounds) in rows_mut(features).iter_mut().zip(starts.windows(2)) {
-        let active = &active[bounds[0] as usize..bounds[1] as usize];
-        if !active.is_empty() {
-            add_rows(row, active.iter().map(|at| &accumulators[*at as usize]));
-        }
-    }
-    total
 }
 
 impl Scratch {
     /// Lists the accumulators of each feature, in the order of the examples: a counting sort.
     #[inline(always)]
-    fn sort_by_feature(&mut self, examples: &[Example]) {
+    fn sort_by_feature(&mut self, examples: &[Example], features: usize) {
         let (active, starts) = (&mut self.active, &mut self.starts);
         starts.clear();
-        starts.resize(BIAS / HIDDEN + 1, 0);
+        // Two places more: after the sort each start has moved one place down.
+        starts.resize(features + 2, 0);
         let sides = || examples.iter().flat_map(|example| &example.features);
         for feature in sides().flatten() {
-            starts[usize::from(*feature) + 1] += 1;
+            starts[usize::from(*feature) + 2] += 1;
         }
-        for at in 1..starts.len() {
+        for at in 2..starts.len() {
             starts[at] += starts[at - 1];
         }
         active.clear();
-        active.resize(starts[starts.len() - 1] as usize, 0);
-        // From the last to the first, each start moves from the end of its rows to the beginning.
-        let mut ends: [u32; BIAS / HIDDEN] = [0; BIAS / HIDDEN];
-        ends.copy_from_slice(&starts[..BIAS / HIDDEN]);
-        for (row, features) in sides().enumerate() {
-            for feature in features {
-                let end = &mut ends[usize::from(*feature)];
+        active.resize(starts[features + 1] as usize, 0);
+        for (row, side) in sides().enumerate() {
+            for feature in side {
+                let end = &mut starts[usize::from(*feature) + 1];
                 active[*end as usize] = row as u32;
                 *end += 1;
             }
         }
+        starts.pop();
     }
 }
 
 /// How many weights are updated together.
-pub const PART: usize = 1024;
+pub const PART: usize = 512;
+/// No architecture has more king buckets.
+pub const MAX_KING_BUCKETS: usize = 8;
 
 /// The two moments that Adam keeps of some weights.
 pub struct Moments<'a> {
@@ -271,15 +302,17 @@ pub struct Moments<'a> {
 pub struct Part<'a> {
     pub weights: &'a mut [f32],
     pub moments: Moments<'a>,
-    pub gradients: ArrayVec<&'a mut [f32], SHARES>,
+    pub gradients: ArrayVec<&'a [f32], SHARES>,
 }
 
-/// The figures of one step of Adam.
+/// The figures of one step of AdamW.
 pub struct Step {
     pub learning_rate: f32,
+    /// What each weight loses at a learning rate of one, beside what its gradient says.
+    pub weight_decay: f32,
     /// One over the number of examples.
     pub share: f32,
-    /// What the moments are divided by, as they start at zero.
+    /// What the moments are multiplied by, as they start at zero.
     pub correction: [f32; 2],
 }
 
@@ -298,25 +331,25 @@ fn adam(moments: &mut Moments<'_>, gradient: &[f32], step: &Step, ahead: &mut [f
         let slope = gradient[at];
         first[at] = first_memory * first[at] + (1.0 - first_memory) * slope;
         second[at] = second_memory * second[at] + (1.0 - second_memory) * slope * slope;
-        let scale = (second[at] / second_correction).sqrt() + 1e-8;
-        ahead[at] += first[at] / first_correction / scale;
+        let scale = (second[at] * second_correction).sqrt() + 1e-8;
+        ahead[at] += first[at] * first_correction / scale;
     }
 }
 
 #[inline(always)]
 fn update_body(parts: &mut [Part<'_>], factor: Option<Moments<'_>>, step: &Step) {
-    let mut gradients = [[0.0_f32; PART]; KING_BUCKETS];
+    let mut gradients = [[0.0_f32; PART]; MAX_KING_BUCKETS];
     let mut common = [0.0_f32; PART];
     let mut length = 0;
     for (part, gradient) in parts.iter_mut().zip(&mut gradients) {
         length = part.weights.len();
-        for share in &mut part.gradients {
-            for (sum, value) in gradient[..length].iter_mut().zip(share.iter_mut()) {
-                *sum += *value;
-                *value = 0.0;
+        let gradient = &mut gradient[..length];
+        for share in &part.gradients {
+            for (sum, value) in gradient.iter_mut().zip(*share) {
+                *sum += value;
             }
         }
-        for (sum, common) in gradient[..length].iter_mut().zip(&mut common) {
+        for (sum, common) in gradient.iter_mut().zip(&mut common) {
             *sum *= step.share;
             *common += *sum;
         }
@@ -329,7 +362,8 @@ fn update_body(parts: &mut [Part<'_>], factor: Option<Moments<'_>>, step: &Step)
         let mut ahead = together;
         adam(&mut part.moments, &gradient[..length], step, &mut ahead);
         for (weight, ahead) in part.weights.iter_mut().zip(&ahead) {
-            *weight = bounded(*weight - step.learning_rate * ahead);
+            let loss = ahead + step.weight_decay * *weight;
+            *weight = bounded(*weight - step.learning_rate * loss);
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Training a network on labels by the ten million.
 //!
 //! A [`Trainer`] goes through the labels again and again, each time in another order, and moves
-//! all weights against the gradient of the squared error between the network's win chance and the
-//! mentor's (Adam). Some games are kept for validation: the best network is the one with the
-//! least loss on them. A generation of the run is a fixed number of batches.
+//! all weights against the gradient of the squared error between the network's win chance and its
+//! target (AdamW). The target is the mentor's win chance, mixed with the result of the game by
+//! `lambda`. Some games are kept for validation, the same ones in every run: the best network is
+//! the one with the least loss on them. A generation of the run is a fixed number of batches.
+//!
+//! The shape of the network is a setting of the preset ([`NetworkGenome`]); all weights are one
+//! flat vector ([`model::ModelLayout`]).
 //!
 //! A batch is divided into a fixed number of shares whose gradients are added in order, and the
 //! [`kernels`] add in one order on every processor, so the same seed gives the same network
@@ -14,6 +18,7 @@ mod model;
 mod optimizer;
 mod order;
 mod preset;
+mod start;
 
 use std::time::Instant;
 
@@ -21,24 +26,31 @@ use rayon::prelude::*;
 
 use super::run::{Figures, Learner, RunError};
 use crate::data::{LabelSet, PackedLabel};
-use crate::eval::{NetworkHeader, Weights};
+use crate::eval::{Network, NetworkHeader, Score, Weights, WinModel};
+use crate::hash::StableHasher;
 use crate::random::mix;
 use kernels::{Scratch, Simd, backpropagate, squared_error};
-use model::{Example, Model, SHARES, WEIGHTS};
+use model::{Example, Model, ModelLayout, SHARES, Target};
 use optimizer::Optimizer;
 use order::LabelOrder;
+use start::Start;
 
 pub use preset::{NetworkAdam, NetworkGenome, TrainingData, TrainingLoss, TrainingPreset};
 
 /// Labels that are enough to measure the validation loss.
 const VALIDATION: usize = 400_000;
-/// Examples that go through the network together: their accumulators stay in the cache.
-const CHUNK: usize = 128;
+/// Decides which games are kept for validation, in every run.
+const VALIDATION_SEED: u64 = 1;
+/// Validation labels with a result that are enough to fit a win model.
+const WIN_MODEL_SAMPLE: usize = 50_000;
+/// Examples that go through the network together: a block of their accumulators fits the cache.
+const CHUNK: usize = 2048;
 /// How a checkpoint's state begins.
-const MAGIC: &[u8] = b"finch trainer 1\n";
+const MAGIC: &[u8] = b"finch trainer 2\n";
 
 pub struct Trainer {
     preset: TrainingPreset,
+    start: Start,
     labels: LabelSet,
     validation: Vec<PackedLabel>,
     simd: Simd,
@@ -58,6 +70,7 @@ struct BestModel {
 /// One share of a batch: its gradient, and memory that is kept from batch to batch.
 struct Share {
     gradient: Vec<f32>,
+    labels: Vec<PackedLabel>,
     examples: Vec<Example>,
     scratch: Scratch,
     error: f64,
@@ -65,10 +78,11 @@ struct Share {
 }
 
 impl Share {
-    fn new() -> Share {
+    fn new(layout: ModelLayout) -> Share {
         Share {
-            gradient: vec![0.0; WEIGHTS],
-            examples: Vec::with_capacity(CHUNK),
+            gradient: vec![0.0; layout.len()],
+            labels: Vec::new(),
+            examples: Vec::new(),
             scratch: Scratch::default(),
             error: 0.0,
             count: 0,
@@ -81,10 +95,12 @@ impl Trainer {
         if preset.data.labels.is_empty() {
             return Err(no_labels(&preset.name));
         }
-        let model = Model::random(preset.run.seed);
+        let (start, model) = Start::new(preset)?;
+        let layout = model.layout;
         let mut trainer = Trainer {
             labels: LabelSet::open(&preset.data.labels, preset.fitness.mentor_scale)?,
             preset: preset.clone(),
+            start,
             validation: Vec::new(),
             simd: Simd::best(),
             best: BestModel {
@@ -93,15 +109,16 @@ impl Trainer {
                 model: model.clone(),
             },
             model,
-            optimizer: Optimizer::new(),
-            shares: (0..SHARES).map(|_| Share::new()).collect(),
+            optimizer: Optimizer::new(layout, preset.method.weight_decay),
+            shares: (0..SHARES).map(|_| Share::new(layout)).collect(),
         };
         if trainer.count() == 0 {
             return Err(no_labels(&preset.data.labels[0].display().to_string()));
         }
-        let order = trainer.order(0);
-        let kept = (0..trainer.count())
-            .map(|place| trainer.label(order.at(place)))
+        let order = LabelOrder::new(trainer.count() as u64, mix(VALIDATION_SEED, 0));
+        let numbers = order.from(0).take(trainer.count());
+        let kept = numbers
+            .map(|number| trainer.label(number))
             .filter(|label| trainer.is_for_validation(label));
         trainer.validation = kept.take(VALIDATION).collect();
         Ok(trainer)
@@ -126,35 +143,78 @@ impl Trainer {
     pub fn summary(&self) -> String {
         let validation = self.validation.len();
         let origins = self.origins();
-        format!("labels: {origins}; {validation} positions to validate with")
+        let architecture = self.model.layout.0;
+        format!(
+            "network: {architecture}; labels: {origins}; {validation} positions to validate with"
+        )
     }
 
-    /// The weights that play with a model. The built-in terms stay, for the last endings and the
-    /// values of the pieces.
+    /// 32 bits that tell validation sets apart.
+    fn validation_hash(&self) -> u32 {
+        let mut hasher = StableHasher::new();
+        hasher.write(bytemuck::cast_slice(&self.validation));
+        (hasher.finish() >> 32) as u32
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            scale: self.labels.scale(),
+            lambda: self.preset.fitness.lambda,
+        }
+    }
+
+    /// The weights that play with a model. The terms of the start stay, for the last endings and
+    /// the values of the pieces.
     fn weights(&self, model: &Model, generation: u64) -> Weights {
-        let mut weights = Weights::default();
-        let TrainingPreset { name, run, .. } = &self.preset;
+        let mut weights = self.start.weights.clone();
+        let TrainingPreset {
+            name, genome, run, ..
+        } = &self.preset;
         weights.name = format!("{name}, seed {}", run.seed);
+        let start = match &genome.start {
+            Some(file) => file.display().to_string(),
+            None => "random".to_owned(),
+        };
         let provenance = [
             ("preset", name.clone()),
+            ("start", start),
             ("labels", self.origins()),
+            ("lambda", self.preset.fitness.lambda.to_string()),
             ("seed", run.seed.to_string()),
             ("generation", generation.to_string()),
             ("method", format!("{:?}", self.preset.method)),
             ("version", format!("Finch {}", env!("CARGO_PKG_VERSION"))),
             ("date", run.started.clone()),
         ];
-        // The search's margins are tuned for the scale of the network that plays now. The win
-        // model stays until it is fitted to games of the new network.
-        let playing = weights.network.as_ref();
         let header = NetworkHeader {
             provenance: provenance
                 .map(|(key, value)| (key.to_owned(), value))
                 .into(),
-            ..playing.map_or_else(NetworkHeader::default, |network| network.header.clone())
+            ..self.start.header.clone()
         };
-        weights.network = Some(model.quantised("best.net", header));
+        let mut network = model.quantised("best.net", header);
+        if let Some(fitted) = self.fitted_win_model(&network) {
+            network.header.win_model = fitted;
+        }
+        weights.network = Some(network);
         weights
+    }
+
+    /// The win model of a network, from the results of the validation games; none if they do not
+    /// tell.
+    fn fitted_win_model(&self, network: &Network) -> Option<WinModel> {
+        let known = self
+            .validation
+            .iter()
+            .filter(|label| label.result().is_some());
+        let known: Vec<&PackedLabel> = known.take(WIN_MODEL_SAMPLE).collect();
+        let sample = |label: &&PackedLabel| -> Option<(Score, f64)> {
+            let label = label.unpack().ok()?;
+            Some((network.evaluate(&label.position), label.points()?))
+        };
+        let samples: Vec<Option<_>> = known.par_iter().map(sample).collect();
+        let samples: Vec<_> = samples.into_iter().flatten().collect();
+        WinModel::fit(&samples).map(WinModel::rounded)
     }
 
     /// The first batch of a generation; generation 0 has none.
@@ -173,7 +233,7 @@ impl Trainer {
         let error = shares.iter().map(|share| share.error).sum();
         let count = shares.iter().map(|share| share.count).sum();
         let rate = self.learning_rate(number);
-        let gradients = shares.iter_mut().map(|share| &mut share.gradient[..]);
+        let gradients = shares.iter().map(|share| &share.gradient[..]);
         self.optimizer.step(
             self.simd,
             number,
@@ -188,29 +248,35 @@ impl Trainer {
 
     /// The gradient of the labels at some places of the order.
     fn compute_gradient(&self, share: &mut Share, first: usize, length: usize) {
+        let Share {
+            gradient,
+            labels,
+            examples,
+            scratch,
+            ..
+        } = share;
+        let (architecture, target) = (self.model.layout.0, self.target());
         let order = self.order(first / self.count());
-        let scale = self.labels.scale();
-        (share.error, share.count) = (0.0, 0);
-        let labels = (first..first + length).map(|place| self.label(order.at(place)));
-        let mut labels = labels.filter(|label| !self.is_for_validation(label));
-        loop {
-            share.examples.clear();
-            let examples = labels.by_ref().take(CHUNK);
-            share
-                .examples
-                .extend(examples.map(|label| Example::new(&label, scale)));
-            if share.examples.is_empty() {
-                return;
-            }
-            share.count += share.examples.len();
-            share.error += backpropagate(
-                self.simd,
-                &self.model.0,
-                &share.examples,
-                &mut share.scratch,
-                &mut share.gradient,
+        let mut numbers = order.from(first).take(length);
+        let (mut error, mut count) = (0.0, 0);
+        for chunk in 0..length.div_ceil(CHUNK) {
+            // Labels come from far apart. Read one after the other, they are waited for together.
+            labels.clear();
+            labels.extend(
+                numbers
+                    .by_ref()
+                    .take(CHUNK)
+                    .map(|number| self.label(number)),
             );
+            labels.retain(|label| !self.is_for_validation(label));
+            examples.clear();
+            let example = |label: &PackedLabel| Example::new(label, architecture, target);
+            examples.extend(labels.iter().map(example));
+            count += examples.len();
+            let fresh = chunk == 0;
+            error += backpropagate(self.simd, &self.model, examples, fresh, scratch, gradient);
         }
+        (share.error, share.count) = (error, count);
     }
 
     /// A cosine from the first to the last learning rate, after a linear warm-up.
@@ -230,13 +296,14 @@ impl Trainer {
 
     /// The mean squared error on the validation labels; none if there are none.
     fn validation_loss(&self) -> Option<f64> {
-        let scale = self.labels.scale();
+        let (architecture, target) = (self.model.layout.0, self.target());
+        let example = |label: &PackedLabel| Example::new(label, architecture, target);
         let chunks = self.validation.par_chunks(CHUNK).map_init(
             || (Vec::with_capacity(CHUNK), Scratch::default()),
             |(examples, scratch), labels| {
                 examples.clear();
-                examples.extend(labels.iter().map(|label| Example::new(label, scale)));
-                squared_error(self.simd, &self.model.0, examples, scratch)
+                examples.extend(labels.iter().map(example));
+                squared_error(self.simd, &self.model, examples, scratch)
             },
         );
         let errors: Vec<f64> = chunks.collect();
@@ -258,20 +325,20 @@ impl Trainer {
 
     /// Whether a label's game is kept for validation.
     fn is_for_validation(&self, label: &PackedLabel) -> bool {
-        let drawn = mix(self.preset.run.seed, label.game.into()) as f64 / u64::MAX as f64;
+        let drawn = mix(VALIDATION_SEED, label.game.into()) as f64 / u64::MAX as f64;
         drawn < self.preset.data.validation_share
     }
 
     /// Everything that is saved, in its order.
     fn parts(&self) -> [&[f32]; 6] {
         let [first, second, factor_first, factor_second] = self.optimizer.parts();
-        let (model, best) = (&self.model.0, &self.best.model.0);
+        let (model, best) = (&self.model.weights, &self.best.model.weights);
         [model, first, second, factor_first, factor_second, best]
     }
 
     fn parts_mut(&mut self) -> [&mut [f32]; 6] {
         let [first, second, factor_first, factor_second] = self.optimizer.parts_mut();
-        let (model, best) = (&mut self.model.0, &mut self.best.model.0);
+        let (model, best) = (&mut self.model.weights, &mut self.best.model.weights);
         [model, first, second, factor_first, factor_second, best]
     }
 }
@@ -291,6 +358,8 @@ impl Learner for Trainer {
             "validation_loss",
             "learning_rate",
             "positions_per_second",
+            "validation_positions",
+            "validation_hash",
         ]
         .map(str::to_owned)
         .into()
@@ -326,6 +395,8 @@ impl Learner for Trainer {
             validation,
             trained(self.learning_rate(first + steps.saturating_sub(1))),
             trained((count as f64 / seconds.max(1e-9)).round()),
+            Some(self.validation.len() as f64),
+            Some(self.validation_hash().into()),
         ]
     }
 
@@ -361,7 +432,8 @@ impl Learner for Trainer {
 
     fn restore(&mut self, state: &[u8], _last: &dyn Fn(&str) -> Option<f64>) -> Result<(), String> {
         let other = || "of another network".to_owned();
-        let rest = state.strip_prefix(MAGIC).ok_or_else(other)?;
+        let earlier = || "of another version of Finch; start again in a new folder".to_owned();
+        let rest = state.strip_prefix(MAGIC).ok_or_else(earlier)?;
         let (generation, rest) = rest.split_first_chunk().ok_or_else(other)?;
         let (loss, mut rest) = rest.split_first_chunk().ok_or_else(other)?;
         let weights: usize = self.parts().iter().map(|part| part.len()).sum();

@@ -23,10 +23,16 @@ impl LabelOrder {
         }
     }
 
-    /// The label at a place of the order; places beyond the last start again.
-    pub fn at(&self, place: usize) -> usize {
+    /// The labels from a place of the order on, without end; places beyond the last start again.
+    pub fn from(&self, place: usize) -> impl Iterator<Item = usize> + use<> {
         let far = u128::from(self.stride) * place as u128 + u128::from(self.offset);
-        (far % u128::from(self.count)) as usize
+        let first = (far % u128::from(self.count)) as u64;
+        let (count, stride) = (self.count, self.stride % self.count);
+        let next = move |at: &u64| {
+            let next = at + stride;
+            Some(if next < count { next } else { next - count })
+        };
+        std::iter::successors(Some(first), next).map(|at| at as usize)
     }
 }
 
@@ -46,7 +52,9 @@ mod tests {
     fn an_epoch_visits_every_label_once() {
         for count in [1, 2, 7, 1000, 4096] {
             let order = LabelOrder::new(count, 12345);
-            let mut seen: Vec<_> = (0..count as usize).map(|place| order.at(place)).collect();
+            let mut seen: Vec<_> = order.from(0).take(count as usize).collect();
+            let middle = order.from(count as usize / 2).next();
+            assert_eq!(middle, Some(seen[count as usize / 2]));
             seen.sort_unstable();
             assert!(seen.into_iter().eq(0..count as usize), "{count}");
         }
