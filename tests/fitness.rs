@@ -11,9 +11,9 @@ use finch::eval::Weights;
 use finch::tune::fitness::{
     Batch, Fitness, FitnessConfig, GamesFitness, GamesSettings, MentorFitness, MentorLoss,
     MentorSettings, OpeningSource, QuiescenceLimits, ResultsFitness, ResultsLoss, ResultsSettings,
-    ValueAndGradient, gradient_speed, named_weights, share_of_moves,
+    ValueAndGradient, gradient_speed, share_of_moves,
 };
-use finch::tune::genome::Genome;
+use finch::tune::genome::{Candidate, Genome};
 use finch::tune::methods::{GenerationContext, Individual};
 use finch::tune::preset::Preset;
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ use crate::support::random_games;
 
 fn genome() -> Arc<Genome> {
     let preset = Preset::load("vazquez-2013").unwrap();
-    Arc::new(Genome::new(&preset.genome, Weights::zero("none")).unwrap())
+    Arc::new(preset.genome.build().unwrap())
 }
 
 fn games_fitness(validation_games: usize) -> GamesFitness {
@@ -35,7 +35,8 @@ fn games_fitness(validation_games: usize) -> GamesFitness {
         ..GamesSettings::default()
     };
     settings.validate().unwrap();
-    GamesFitness::new(genome(), settings, Some(Weights::zero("opponent")))
+    let opponent = Candidate::Weights(Weights::zero("opponent"));
+    GamesFitness::new(genome(), settings, Some(opponent)).unwrap()
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_survivor_of_noisy_generations_has_the_mean_of_all_its_games() {
             let context = GenerationContext {
                 genome: &genome,
                 fitness: &fitness,
-                founders: &[],
+                ancestors: &[],
                 seed: 1,
                 generation,
                 generations: 10,
@@ -172,8 +173,7 @@ fn labels_of_random_games() -> Labels {
 
 fn texel_genome() -> Arc<Genome> {
     let preset = Preset::load("texel").unwrap();
-    let base = named_weights(&preset.genome.base).unwrap();
-    Arc::new(Genome::new(&preset.genome, base).unwrap())
+    Arc::new(preset.genome.build().unwrap())
 }
 
 fn results_fitness(labels: &Labels, settings: ResultsSettings) -> ResultsFitness {

@@ -17,7 +17,7 @@ use rand::rngs::ChaCha8Rng;
 
 fn preset(name: &str) -> (Preset, Genome) {
     let preset = Preset::load(name).unwrap();
-    let genome = Genome::new(&preset.genome, Weights::zero("none")).unwrap();
+    let genome = preset.genome.build().unwrap();
     (preset, genome)
 }
 
@@ -187,7 +187,7 @@ closing_games = 0
 "#;
 
 const PAIRED: [&str; 3] = [
-    "name = 'population-dynamics'\npopulation = 6\nconverged = 20.0\nstir = 0.1\nseeded = [{ knight = 3, queen = 9 }]",
+    "name = 'population-dynamics'\npopulation = 6\nconverged = 20.0\nperturbation = 0.1\nseeded = [{ knight = 3, queen = 9 }]",
     "name = 'dynamic-boundary'\npopulation = 4\nhighest = 'queen'\nabove = ['knight']\nreach = { knight = 2 }",
     "name = 'coevolution'\npopulation = 6",
 ];

@@ -352,11 +352,7 @@ fn the_distance_of_weights_from_labels_is_measured() {
 }
 
 fn genome(preset: &Preset) -> Arc<Genome> {
-    let base = match preset.genome.base.as_str() {
-        "default" => Weights::default().without_network(),
-        _ => Weights::zero("none"),
-    };
-    Arc::new(Genome::new(&preset.genome, base).unwrap())
+    Arc::new(preset.genome.build().unwrap())
 }
 
 fn random_genes(genome: &Genome) -> Vec<f64> {

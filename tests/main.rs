@@ -8,6 +8,7 @@ mod engine;
 mod eval;
 mod fitness;
 mod games;
+mod genomes;
 mod label;
 mod matches;
 #[cfg(unix)]

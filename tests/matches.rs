@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use finch::eval::Weights;
 use finch::play::openings::{embedded, load, shuffle};
+use finch::play::player_config::PlayerConfig;
 use finch::play::{GameLimits, GameResult, Pairing, play_games};
 use tempfile::TempDir;
 
@@ -297,7 +298,7 @@ fn a_match_resumed_at_fixed_nodes_has_the_moves_of_the_whole_one() {
 /// The share of points that the first scores against the second at two plies, each of the openings
 /// with both colours.
 fn share_of_points(first: Weights, second: Weights, pairs: usize) -> f64 {
-    let players = [first, second].map(Arc::new);
+    let players = [first, second].map(|weights| PlayerConfig::in_process("", Arc::new(weights)));
     let games: Vec<_> = (0..2 * pairs)
         .map(|number| Pairing {
             white: number % 2,

@@ -37,11 +37,7 @@ fn cases(positions: usize, validation: usize) -> finch::data::Collection {
 
 fn genome(preset: &str) -> Arc<Genome> {
     let preset = Preset::load(preset).unwrap();
-    let base = match preset.genome.base.as_str() {
-        "default" => finch::eval::Weights::default().without_network(),
-        _ => finch::eval::Weights::zero("none"),
-    };
-    Arc::new(Genome::new(&preset.genome, base).unwrap())
+    Arc::new(preset.genome.build().unwrap())
 }
 
 fn random_genes(genome: &Genome, number: u64) -> Vec<f64> {
@@ -226,8 +222,8 @@ const METHODS: [&str; 8] = [
     "name = 'ep'\npopulation = 6\nmutation = { kind = 'self-adaptive', boundary = 'dynamic' }",
     "name = 'de'\npopulation = 6",
     "name = 'cma-es'\npopulation = 6",
-    "name = 'adam'\nclimb = { steps = 2, batch = 16 }",
-    "name = 'memetic'\npopulation = 4\nclimb = { steps = 2, batch = 16 }",
+    "name = 'adam'\ngradient = { steps = 2, batch = 16 }",
+    "name = 'memetic'\npopulation = 4\ngradient = { steps = 2, batch = 16 }",
     "name = 'ga'\npopulation = 9\nproportion = 'fitness'\nlengths = { queen = 12 }",
     "name = 'ga'\npopulation = 6\ncoding = 'real'",
 ];

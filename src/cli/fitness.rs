@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 use super::filters::Filters;
 use crate::data::{self, Case, Label, LabelNeeds, Selection, Source};
 use crate::eval::Weights;
-use crate::play::player_config::DEFAULT_TIMEOUT;
 use crate::play::uci_engine::EngineCommand;
 use crate::tune::fitness::{
     MentorLoss, QuiescenceLimits, built_in_games, built_in_labels, engines_share_of_moves,
@@ -174,17 +173,13 @@ impl Arguments {
     }
 
     fn engine_command(&self, command: &str) -> anyhow::Result<EngineCommand> {
-        let mut words = command.split_whitespace().map(str::to_owned);
         let option = |text: &String| {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             (name.to_owned(), value.to_owned())
         };
         Ok(EngineCommand {
-            command: words.next().context("--engine: no command")?,
-            arguments: words.collect(),
-            directory: None,
             options: self.option.iter().map(option).collect(),
-            timeout: DEFAULT_TIMEOUT,
+            ..EngineCommand::parse(command).context("--engine: no command")?
         })
     }
 

@@ -231,11 +231,13 @@ pub(super) fn print_result(
         print_closing(folder, finished);
     }
     let best = path.join(run::BEST);
-    println!("weights: {}", best.display());
+    let weights = outcome.best.weights();
+    let kind = weights.map_or("options", |_| "weights");
+    println!("{kind}: {}", best.display());
     println!("report: {}", path.join(report::FILE).display());
     if let Some(force) = install {
         println!("installed: {}", finished.install(force)?.display());
-    } else if !outcome.interrupted {
+    } else if weights.is_some() && !outcome.interrupted {
         println!("play with them: finch --weights {}", best.display());
     }
     Ok(())

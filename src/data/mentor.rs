@@ -54,11 +54,11 @@ impl MentorConfig {
         let (mut engine, own) = if text.contains("cmd=") {
             let player = PlayerConfig::parse(text).map_err(|error| fail(&error.to_string()))?;
             match player.kind {
-                PlayerKind::Uci(engine) => (engine, player.limits),
+                PlayerKind::Uci(engine) | PlayerKind::Pooled(engine, _) => (engine, player.limits),
                 PlayerKind::InProcess { .. } => return Err(fail("no cmd= to start")),
             }
         } else {
-            let engine = plain_command(text).ok_or_else(|| fail("no command"))?;
+            let engine = EngineCommand::parse(text).ok_or_else(|| fail("no command"))?;
             (engine, GameLimits::default())
         };
         engine.options.extend_from_slice(options);
@@ -137,17 +137,6 @@ const QUEUE_CHECK_FENS: [&str; 3] = [
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 ];
-
-fn plain_command(text: &str) -> Option<EngineCommand> {
-    let mut words = text.split_whitespace().map(str::to_owned);
-    Some(EngineCommand {
-        command: words.next()?,
-        arguments: words.collect(),
-        directory: None,
-        options: Vec::new(),
-        timeout: Duration::ZERO,
-    })
-}
 
 /// A position, and moves whose scores are wanted.
 pub type Question = (Position, Vec<Move>);

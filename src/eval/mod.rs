@@ -78,7 +78,7 @@ pub use installed::{install, installed_path, installed_weights, uninstall};
 pub use loaded::{LoadedWeights, WeightsOrigin};
 pub use nnue::{
     Architecture, FEATURES, MAX_OUTPUT_WEIGHT, Network, NetworkError, NetworkHeader,
-    NetworkParameters, Perspective, QA, QB, UnsupportedArchitecture,
+    NetworkParameters, OutputLayer, Perspective, QA, QB, UnsupportedArchitecture,
 };
 pub use score::{Centipawns, Score, WinModel};
 pub use terms::explain::{Explanation, FamilyLines, TermLine};

@@ -115,8 +115,13 @@ impl GameRunner<'_> {
             stop,
         );
         for (index, player) in [(pairing.white, white), (pairing.black, black)] {
-            let is_uci = matches!(self.players[index].kind, PlayerKind::Uci(_));
-            if is_uci || self.players.len() <= KEPT_PLAYERS {
+            let keeps = match self.players[index].kind {
+                PlayerKind::Uci(_) => true,
+                // It returns to its pool.
+                PlayerKind::Pooled(..) => false,
+                PlayerKind::InProcess { .. } => self.players.len() <= KEPT_PLAYERS,
+            };
+            if keeps {
                 kept[index] = Some(player);
             }
         }

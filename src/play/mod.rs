@@ -37,12 +37,10 @@ pub mod uci_engine;
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use shakmaty::ByColor;
 
-use crate::eval::Weights;
 pub use engine_player::EnginePlayer;
 pub use game::{GameRecord, GameResult, GameRules, play_game};
 use game_runner::GameRunner;
@@ -55,41 +53,35 @@ use player_config::PlayerConfig;
 pub use schedule::Pairing;
 pub use uci_engine::{EngineCommand, UciEngine};
 
-/// Plays games between players of this process; the results are in the order of the pairings.
+/// Plays games between many players; the results are in the order of the pairings.
 pub fn play_games(
-    players: &[Arc<Weights>],
+    players: &[PlayerConfig],
     openings: &[Opening],
     pairings: &[Pairing],
     rules: &GameRules,
     threads: usize,
 ) -> io::Result<Vec<GameResult>> {
-    let players: Vec<PlayerConfig> = players
-        .iter()
-        .map(|weights| PlayerConfig::in_process("", weights.clone()))
-        .collect();
     let mut results = vec![GameResult::Draw; pairings.len()];
     let runner = GameRunner {
-        players: &players,
+        players,
         openings,
         rules,
     };
     let never = AtomicBool::new(false);
     runner.play(pairings, threads, &never, |index, record| {
-        results[index] = record.result();
+        results[index] = result_of(&record);
         ControlFlow::Continue(())
     })?;
     Ok(results)
 }
 
-/// Plays one game between players of this process, on this thread.
+/// Plays one game on this thread.
 pub fn play_single_game(
-    players: ByColor<&Arc<Weights>>,
+    players: ByColor<&PlayerConfig>,
     opening: &Opening,
     rules: &GameRules,
 ) -> GameResult {
-    let create = |weights: &Arc<Weights>| {
-        PlayerConfig::in_process("", weights.clone()).create(&rules.limits)
-    };
+    let create = |player: &PlayerConfig| player.create(&rules.limits);
     let (mut white, mut black) = (create(players.white), create(players.black));
     let record = play_game(
         ByColor {
@@ -101,5 +93,13 @@ pub fn play_single_game(
         rules,
         &AtomicBool::new(false),
     );
-    record.map_or(GameResult::Draw, |record| record.result())
+    record.map_or(GameResult::Draw, |record| result_of(&record))
+}
+
+/// The result of a game; one that a fault decided is reported.
+fn result_of(record: &GameRecord) -> GameResult {
+    if let Some(fault) = &record.fault {
+        log::warn!("{}: {}", record.end, fault.detail);
+    }
+    record.result()
 }

@@ -14,8 +14,8 @@ use thiserror::Error;
 use super::engine_player::EnginePlayer;
 use super::limits::{GameLimits, TimeControlError, duration};
 use super::player::{Fault, FaultKind, Player};
-use super::uci_engine::{EngineCommand, UciEngine};
-use crate::eval::{Weights, WeightsError};
+use super::uci_engine::{EngineCommand, EnginePool, UciEngine};
+use crate::eval::{Centipawns, Weights, WeightsError};
 use crate::hash::StableHasher;
 use crate::search::full_width::FullWidthSearch;
 use crate::search::{EngineError, EngineSettings};
@@ -34,8 +34,12 @@ pub enum PlayerKind {
     InProcess {
         weights: Arc<Weights>,
         hash: Option<usize>,
+        /// Another contempt than that of UCI.
+        contempt: Option<Centipawns>,
     },
     Uci(EngineCommand),
+    /// An engine that other players may use in other games, with other options.
+    Pooled(EngineCommand, Arc<EnginePool>),
 }
 
 #[derive(Debug, Error)]
@@ -67,6 +71,20 @@ impl PlayerConfig {
             kind: PlayerKind::InProcess {
                 weights,
                 hash: None,
+                contempt: None,
+            },
+            limits: GameLimits::default(),
+        }
+    }
+
+    /// A player against others of its kind, for learning: without contempt.
+    pub fn self_play(weights: Arc<Weights>) -> PlayerConfig {
+        PlayerConfig {
+            name: String::new(),
+            kind: PlayerKind::InProcess {
+                weights,
+                hash: None,
+                contempt: Some(Centipawns(0)),
             },
             limits: GameLimits::default(),
         }
@@ -84,11 +102,16 @@ impl PlayerConfig {
     pub fn create(&self, limits: &GameLimits) -> Box<dyn Player> {
         match &self.kind {
             PlayerKind::Uci(engine) => Box::new(UciEngine::new(engine.clone())),
-            PlayerKind::InProcess { weights, hash } => {
+            PlayerKind::Pooled(engine, pool) => Box::new(pool.take(engine)),
+            PlayerKind::InProcess {
+                weights,
+                hash,
+                contempt,
+            } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
                 let created: Result<Box<dyn Player>, EngineError> = match limits.full_width {
                     Some(breadth) => boxed(FullWidthSearch::new(weights.clone(), breadth)),
-                    None => boxed(engine_player(weights, hash)),
+                    None => boxed(engine_player(weights, hash, *contempt)),
                 };
                 created.unwrap_or_else(|error| Box::new(FailedPlayer(error)))
             }
@@ -97,7 +120,7 @@ impl PlayerConfig {
 
     /// Starts a UCI engine to see whether it can play with its options.
     pub fn check(&self) -> Result<(), PlayerConfigError> {
-        let PlayerKind::Uci(engine) = &self.kind else {
+        let (PlayerKind::Uci(engine) | PlayerKind::Pooled(engine, _)) = &self.kind else {
             return Ok(());
         };
         let checked = UciEngine::new(engine.clone()).check();
@@ -111,12 +134,20 @@ impl PlayerConfig {
     pub fn hash_into(&self, hasher: &mut StableHasher) {
         hasher.write(self.name.as_bytes());
         match &self.kind {
-            PlayerKind::InProcess { weights, hash } => {
+            PlayerKind::InProcess {
+                weights,
+                hash,
+                contempt,
+            } => {
                 hasher.write(b"in process");
                 hasher.write_u64(weights.id().0);
                 hasher.write_u64(hash.map_or(0, |hash| hash as u64));
+                if let Some(Centipawns(contempt)) = contempt {
+                    hasher.write(b"contempt");
+                    hasher.write_u64(*contempt as u64);
+                }
             }
-            PlayerKind::Uci(engine) => {
+            PlayerKind::Uci(engine) | PlayerKind::Pooled(engine, _) => {
                 hasher.write(b"uci");
                 hasher.write(engine.command.as_bytes());
                 hasher.write_u64(engine.arguments.len() as u64);
@@ -148,9 +179,14 @@ pub fn distinguish(players: &mut [PlayerConfig]) {
     }
 }
 
-fn engine_player(weights: &Arc<Weights>, hash_mib: usize) -> Result<EnginePlayer, EngineError> {
+fn engine_player(
+    weights: &Arc<Weights>,
+    hash_mib: usize,
+    contempt: Option<Centipawns>,
+) -> Result<EnginePlayer, EngineError> {
     EnginePlayer::new(EngineSettings {
         hash_mib,
+        contempt: contempt.unwrap_or(EngineSettings::DEFAULT_CONTEMPT),
         ..EngineSettings::new(weights.clone())?
     })
 }
@@ -273,6 +309,7 @@ impl Settings {
                 let kind = PlayerKind::InProcess {
                     weights: load(&path)?,
                     hash: self.hash,
+                    contempt: None,
                 };
                 (kind, stem(&path))
             }
@@ -291,7 +328,7 @@ fn positive<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Option<T
 }
 
 /// Splits at spaces outside of quotation marks, which are dropped; `None` when one is left open.
-fn words(text: &str) -> Option<Vec<String>> {
+pub(super) fn words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut quote = None;

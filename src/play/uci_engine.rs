@@ -5,6 +5,8 @@
 //! one question at a time, as UCI requires; only [`UciEngine::probe`] can queue several, for callers
 //! who have found out that the engine takes them.
 
+mod option;
+mod pool;
 mod process;
 
 use std::path::PathBuf;
@@ -21,8 +23,11 @@ use crate::search::Limits;
 use crate::search::score::ReportedScore;
 use process::{EngineProcess, ended};
 
+pub use option::{DeclaredOption, OptionKind};
+pub use pool::{EnginePool, PooledEngine};
+
 /// How to start an engine.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EngineCommand {
     pub command: String,
     pub arguments: Vec<String>,
@@ -30,6 +35,28 @@ pub struct EngineCommand {
     pub options: Vec<(String, String)>,
     /// How long it may take to answer `uci` or `isready`, and to move without a time limit.
     pub timeout: Duration,
+}
+
+impl EngineCommand {
+    /// A command with its arguments, separated by spaces outside of quotation marks; none without
+    /// a command.
+    pub fn parse(text: &str) -> Option<EngineCommand> {
+        let mut words = super::player_config::words(text)?.into_iter();
+        Some(EngineCommand {
+            command: words.next()?,
+            arguments: words.collect(),
+            directory: None,
+            options: Vec::new(),
+            timeout: super::player_config::DEFAULT_TIMEOUT,
+        })
+    }
+
+    /// Whether both start the same program in the same way, whatever its options.
+    fn starts_same_program(&self, other: &EngineCommand) -> bool {
+        self.command == other.command
+            && self.arguments == other.arguments
+            && self.directory == other.directory
+    }
 }
 
 /// Time for the answer to arrive after the clock has run out.
@@ -62,7 +89,7 @@ impl UciEngine {
         let process = self.process.as_ref().ok_or_else(ended)?;
         let is_declared = |name: &str| {
             let mut declared = process.options.iter();
-            declared.any(|option| option.eq_ignore_ascii_case(name))
+            declared.any(|option| option.name.eq_ignore_ascii_case(name))
         };
         let mut wanted = self.engine.options.iter().map(|(name, _)| name);
         match wanted.find(|name| !is_declared(name)) {
@@ -72,6 +99,27 @@ impl UciEngine {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Gives the engine other options; one that runs is told what changes.
+    pub fn set_options(&mut self, options: &[(String, String)]) {
+        let before = std::mem::replace(&mut self.engine.options, options.to_vec());
+        let Some(process) = &mut self.process else {
+            return;
+        };
+        let mut changed = options.iter().filter(|option| !before.contains(option));
+        let told = changed.try_for_each(|(name, value)| process.set_option(name, value));
+        // An option that is no longer given has its default again only in a new process.
+        let is_given = |name: &String| options.iter().any(|(given, _)| given == name);
+        if told.is_err() || before.iter().any(|(name, _)| !is_given(name)) {
+            self.process = None;
+        }
+    }
+
+    /// The options that the running engine declares; none while it does not run.
+    pub fn declared_options(&self) -> &[DeclaredOption] {
+        let process = self.process.as_ref();
+        process.map_or(&[], |process| &process.options)
     }
 
     /// What the running engine calls itself; the command while it does not run.

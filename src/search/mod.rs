@@ -55,7 +55,7 @@ pub use engine::{Engine, EngineError, EngineSettings, SearchRequest};
 use history::{Context, History, PieceTo};
 pub use limits::Limits;
 use lmr::LmrTable;
-pub use params::{ParamError, SearchParams};
+pub use params::{ParamError, ParamInfo, SearchParams};
 use piece_values::PieceValues;
 use score::MAX_PLY;
 use threads::Control;

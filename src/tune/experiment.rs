@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::network::TrainingPreset;
-use super::preset::{Preset, PresetError, Reference, RunSettings, with_changes};
+use super::preset::{NETWORK_KIND, Preset, PresetError, Reference, RunSettings, with_changes};
 use crate::play::GameRules;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ impl Experiment {
     pub fn parse(text: &str, file: &str) -> Result<Experiment, PresetError> {
         let table: toml::Table = text.parse().unwrap_or_default();
         let kind = table.get("genome").and_then(|genome| genome.get("kind"));
-        if kind.and_then(toml::Value::as_str) == Some("network") {
+        if kind.and_then(toml::Value::as_str) == Some(NETWORK_KIND) {
             let preset = TrainingPreset::parse(text, file)?;
             return Ok(Experiment::Training(Box::new(preset)));
         }

@@ -14,11 +14,10 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 use super::fitness::FitnessSettings;
-use super::genome::{Genome, GenomeSettings};
+use super::genome::{Genome, GenomeSettings, TermsGenome};
 use super::methods::{MethodSettings, SeedGenes};
-use super::settings::{ReadTable, SettingError, check_range};
+use super::settings::{NamedSettings, ReadTable, SettingError, check_range};
 use crate::data::Selection;
-use crate::eval::Weights;
 
 /// The built-in presets. A new one is a file in `tuning/` and its name here.
 macro_rules! built_in {
@@ -44,6 +43,8 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "mentor",
     "texel",
     "network",
+    "search",
+    "options",
 ];
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -153,10 +154,10 @@ pub struct PresetError {
 /// A preset with the table that is looked at now; the others are read in their own turn.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document<F, M> {
+struct Document<G, F, M> {
     #[serde(default)]
     name: String,
-    genome: GenomeSettings,
+    genome: G,
     #[serde(default)]
     data: Selection,
     fitness: F,
@@ -170,6 +171,20 @@ struct Document<F, M> {
 #[derive(Deserialize)]
 struct Named {
     name: String,
+}
+
+/// The kind of a genome that has gradients, and so is trained rather than evolved.
+pub const NETWORK_KIND: &str = "network";
+
+/// A genome without a kind consists of weights of terms.
+#[derive(Deserialize)]
+struct Kinded {
+    #[serde(default = "default_kind")]
+    kind: String,
+}
+
+fn default_kind() -> String {
+    TermsGenome::NAME.to_owned()
 }
 
 impl Preset {
@@ -231,6 +246,14 @@ impl Preset {
         self.reference.iter().find(belongs)
     }
 
+    /// Whether the fitness of an individual is a measure. It is not where a method compares
+    /// neighbours by games and keeps one of neither.
+    pub fn measures_fitness(&self) -> bool {
+        let method = &self.method;
+        let by_games = self.fitness.game_rules().is_some();
+        !by_games || method.selects_by_games() || !method.can_select_by_games()
+    }
+
     /// The text of a file that gives this preset again.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
@@ -258,8 +281,7 @@ impl Preset {
         let fitness = self.fitness.validate();
         fitness.map_err(|error| error.in_table("fitness"))?;
         self.validate_together()?;
-        // Which weights are free does not depend on where the others come from.
-        let genome = Genome::new(&self.genome, Weights::zero("none"));
+        let genome = self.genome.draft();
         self.validate_for(&genome.map_err(|error| error.in_table("genome"))?)
     }
 
@@ -271,14 +293,17 @@ impl Preset {
             if !has_games {
                 return refuse("method.name", "selects by games: fitness must be games");
             }
-        } else if !self.fitness.scores_individuals() {
+        } else if !self.fitness.scores_individuals() && !self.method.can_select_by_games() {
             let problem = "missing: this method measures individuals by a score against someone";
             return refuse("fitness.opponent", problem);
         }
         if self.method.needs_gradient() && !self.fitness.has_gradient() {
             return refuse("method.name", "needs a gradient, and this fitness has none");
         }
-        if !has_games && self.genome.unit.is_some_and(|unit| unit != 1.0) {
+        if !has_games && !self.genome.sets_terms() {
+            return refuse("genome.kind", "only for fitness games");
+        }
+        if !has_games && self.genome.unit() != 1.0 {
             return refuse("genome.unit", "only for fitness games");
         }
         Ok(())
@@ -392,7 +417,12 @@ impl<'a> Reader<'a> {
     }
 
     fn preset(&self) -> Result<Preset, PresetError> {
-        let kinds: Document<Named, Named> = self.document()?;
+        let kinds: Document<Kinded, Named, Named> = self.document()?;
+        let kind = &kinds.genome.kind;
+        let genome = GenomeSettings::read(kind, &GenomeTable(self)).unwrap_or_else(|| {
+            let known = [GenomeSettings::NAMES, &[NETWORK_KIND]].concat();
+            Err(self.unknown("genome.kind", kind, &known))
+        })?;
         let name = &kinds.method.name;
         let method = MethodSettings::read(name, &MethodTable(self))
             .unwrap_or_else(|| Err(self.unknown("method.name", name, MethodSettings::NAMES)))?;
@@ -406,7 +436,7 @@ impl<'a> Reader<'a> {
                 "" => stem,
                 name => name.to_owned(),
             },
-            genome: kinds.genome,
+            genome,
             data: kinds.data,
             fitness,
             method,
@@ -497,6 +527,18 @@ fn collect_keys(table: &DeTable<'_>, path: &str, keys: &mut Vec<(usize, String)>
     }
 }
 
+/// The table `[genome]` of a preset.
+struct GenomeTable<'a>(&'a Reader<'a>);
+
+impl ReadTable for GenomeTable<'_> {
+    type Error = PresetError;
+
+    fn read<T: DeserializeOwned>(&self) -> Result<T, PresetError> {
+        let document: Document<T, IgnoredAny, IgnoredAny> = self.0.document()?;
+        Ok(document.genome)
+    }
+}
+
 /// The table `[method]` of a preset.
 struct MethodTable<'a>(&'a Reader<'a>);
 
@@ -504,7 +546,7 @@ impl ReadTable for MethodTable<'_> {
     type Error = PresetError;
 
     fn read<T: DeserializeOwned>(&self) -> Result<T, PresetError> {
-        let document: Document<IgnoredAny, T> = self.0.document()?;
+        let document: Document<IgnoredAny, IgnoredAny, T> = self.0.document()?;
         Ok(document.method)
     }
 }
@@ -516,7 +558,7 @@ impl ReadTable for FitnessTable<'_> {
     type Error = PresetError;
 
     fn read<T: DeserializeOwned>(&self) -> Result<T, PresetError> {
-        let document: Document<T, IgnoredAny> = self.0.document()?;
+        let document: Document<IgnoredAny, T, IgnoredAny> = self.0.document()?;
         Ok(document.fitness)
     }
 }

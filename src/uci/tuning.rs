@@ -93,9 +93,14 @@ fn tune(
     }
     Ok(match closing.check_winner() {
         Ok(()) => {
-            let message = format!("tuned: {}", best.summary());
-            (Some(best), message)
+            let winner = best.weights().cloned();
+            let summary = winner.as_ref().map_or_else(String::new, Weights::summary);
+            (winner, format!("tuned: {summary}"))
         }
+        Err(_) if best.weights().is_none() => (
+            None,
+            format!("tuned: options of an engine, in {path}/best.uci"),
+        ),
         Err(_) => {
             let message = format!(
                 "tuned: the weights did not beat those that play now and are not used; \

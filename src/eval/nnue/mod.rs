@@ -14,6 +14,7 @@
 //! - `parameters`: all weights of a network
 //! - `accumulator`: accumulators that follow the search, and the refresh table
 //! - `inference`: from accumulators to a score; the instruction set is chosen at run time
+//! - `output_layer`: the output layer by itself, for tuning without gradients
 //! - `file`: the file format, which carries scale, win model and provenance
 //!
 //! Training is in `tune::network`.
@@ -22,6 +23,7 @@ mod accumulator;
 mod architecture;
 mod file;
 mod inference;
+mod output_layer;
 mod parameters;
 
 use std::fmt;
@@ -40,6 +42,7 @@ pub use architecture::{
     Architecture, FEATURES, MAX_OUTPUT_WEIGHT, Perspective, QA, QB, UnsupportedArchitecture,
 };
 pub use file::{NetworkError, NetworkHeader};
+pub use output_layer::OutputLayer;
 pub use parameters::NetworkParameters;
 
 /// A network that plays. Clones share the parameters.

@@ -97,7 +97,7 @@ impl NetworkParameters {
     }
 
     /// Where the weights of the output layer begin.
-    fn first_output(&self) -> usize {
+    pub(super) fn first_output(&self) -> usize {
         (self.architecture.features() + 1) * self.architecture.width()
     }
 

@@ -15,6 +15,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use shakmaty::CastlingMode;
 
 use super::EngineCommand;
+use super::option::DeclaredOption;
 use crate::play::player::{Fault, FaultKind};
 
 /// How long an engine may take to obey `quit`.
@@ -35,8 +36,8 @@ pub struct EngineProcess {
     closed: Arc<AtomicBool>,
     /// From `id name`; the command until that is known.
     pub name: String,
-    /// Names of the options the engine declares.
-    pub options: Vec<String>,
+    /// The options the engine declares.
+    pub options: Vec<DeclaredOption>,
     /// The castling notation last set by `UCI_Chess960`.
     castling_mode: CastlingMode,
 }
@@ -86,9 +87,13 @@ impl EngineProcess {
         self.send("uci")?;
         self.wait_for("uciok", engine.timeout)?;
         for (name, value) in &engine.options {
-            self.send(&format!("setoption name {name} value {value}"))?;
+            self.set_option(name, value)?;
         }
         self.is_ready(engine.timeout)
+    }
+
+    pub fn set_option(&mut self, name: &str, value: &str) -> Result<(), Fault> {
+        self.send(&format!("setoption name {name} value {value}"))
     }
 
     pub fn is_ready(&mut self, timeout: Duration) -> Result<(), Fault> {
@@ -101,7 +106,7 @@ impl EngineProcess {
         if self.castling_mode != mode {
             self.castling_mode = mode;
             let on = mode == CastlingMode::Chess960;
-            self.send(&format!("setoption name UCI_Chess960 value {on}"))?;
+            self.set_option("UCI_Chess960", &on.to_string())?;
         }
         Ok(())
     }
@@ -146,7 +151,7 @@ impl EngineProcess {
             if let Some(name) = line.strip_prefix("id name ") {
                 self.name = name.trim().to_owned();
             }
-            self.options.extend(option_name(&line));
+            self.options.extend(DeclaredOption::parse(&line));
         }
     }
 }
@@ -173,13 +178,6 @@ impl Drop for EngineProcess {
 
 pub fn ended() -> Fault {
     Fault::new(FaultKind::Disconnect, "the engine ended")
-}
-
-/// The name in `option name Move Overhead type spin …`.
-fn option_name(line: &str) -> Option<String> {
-    let rest = line.trim().strip_prefix("option name ")?;
-    let (name, _) = rest.split_once(" type ")?;
-    Some(name.trim().to_owned())
 }
 
 /// Passes lines on until the engine closes its output or the process is dropped. Invalid UTF-8 is
@@ -236,15 +234,5 @@ mod tests {
         assert_eq!(next().as_deref(), Some("bestmove e2e4\n"));
         assert_eq!(next().as_deref(), Some("last"));
         assert_eq!(next(), None);
-    }
-
-    #[test]
-    fn names_of_options_may_have_spaces() {
-        let name = |line: &str| option_name(line);
-        assert_eq!(
-            name("option name Move Overhead type spin default 20 min 0 max 5000").as_deref(),
-            Some("Move Overhead")
-        );
-        assert_eq!(name("id name Finch"), None);
     }
 }

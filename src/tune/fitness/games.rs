@@ -4,7 +4,11 @@
 //! select by games use it directly. As a [`Fitness`] it measures each individual by its score
 //! against one fixed opponent, all from the same openings with both colours, so any method that
 //! takes a number can learn from games. Some openings are kept for validation.
+//!
+//! Games at fixed depth or nodes are the same on any number of threads; games on a clock differ
+//! from run to run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,13 +16,16 @@ use shakmaty::{ByColor, Color};
 
 use super::{
     Batch, BuiltFitness, Fitness, FitnessConfig, FitnessError, FitnessInputs, ValueAndGradient,
-    named_weights,
+    named_weights, weights_with_network,
 };
-use crate::eval::Weights;
-use crate::play::adjudication::Adjudication;
-use crate::play::{self, GameLimits, GameResult, GameRules, Opening, Pairing, openings};
+use crate::play::adjudication::{Adjudication, DrawRule, ResignRule};
+use crate::play::limits::TimeControl;
+use crate::play::openings::{self, OpeningsError};
+use crate::play::player_config::{PlayerConfig, PlayerKind};
+use crate::play::uci_engine::EnginePool;
+use crate::play::{self, GameLimits, GameResult, GameRules, Opening, Pairing};
 use crate::search::full_width::FullWidthDepth;
-use crate::tune::genome::Genome;
+use crate::tune::genome::{Candidate, Genome};
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
 
 /// The table `[fitness]` of a preset that says `name = "games"`.
@@ -28,14 +35,24 @@ pub struct GamesSettings {
     pub name: String,
     pub search: SearchKind,
     pub plies: u32,
+    /// Own search: these limits instead of `plies`. A clock such as "3+0.03" is that of
+    /// `finch match`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
     /// Plain search: plies of quiescence on captures; without a value there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captures: Option<u32>,
     /// Full moves after which a game is drawn; 0 leaves it to the rules of chess.
     pub max_moves: u32,
+    /// End games that both players score as decided, or as drawn for long.
+    pub adjudicate: bool,
     pub openings: OpeningSource,
-    /// The fixed opponent: "default" or a weights file. Methods that select by games between
-    /// individuals need none.
+    /// The fixed opponent: "base" for the base of the genome, "default" or a weights file. Methods
+    /// that select by games between individuals need none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub opponent: String,
     /// Fixed opponent: games of each individual in a generation, two from each opening.
@@ -53,18 +70,52 @@ pub enum SearchKind {
     /// Alpha-beta in full width with quiescence on captures, without pruning.
     #[default]
     Plain,
-    /// Finch's own search to that depth.
+    /// Finch's own search, or that of the engine whose options are tuned.
+    #[serde(alias = "own")]
     Finch,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "String", into = "String")]
 pub enum OpeningSource {
     /// The initial position: a game depends only on who plays it.
     #[default]
     Start,
     /// The built-in opening book.
     Book,
+    /// A file of openings: EPD, PGN or Polyglot.
+    File(PathBuf),
+}
+
+impl From<String> for OpeningSource {
+    fn from(name: String) -> OpeningSource {
+        match name.as_str() {
+            "start" => OpeningSource::Start,
+            "book" => OpeningSource::Book,
+            file => OpeningSource::File(file.into()),
+        }
+    }
+}
+
+impl From<OpeningSource> for String {
+    fn from(source: OpeningSource) -> String {
+        match source {
+            OpeningSource::Start => "start".to_owned(),
+            OpeningSource::Book => "book".to_owned(),
+            OpeningSource::File(file) => file.display().to_string(),
+        }
+    }
+}
+
+impl OpeningSource {
+    fn load(&self) -> Result<Vec<Opening>, OpeningsError> {
+        match self {
+            OpeningSource::Start => Ok(vec![Opening::default()]),
+            OpeningSource::Book => Ok(openings::embedded()),
+            // A Polyglot book gives the same lines to all seeds of a run.
+            OpeningSource::File(file) => openings::load(file, openings::PLIES, 0),
+        }
+    }
 }
 
 impl Default for GamesSettings {
@@ -73,8 +124,12 @@ impl Default for GamesSettings {
             name: Self::NAME.to_owned(),
             search: SearchKind::Plain,
             plies: 3,
+            depth: None,
+            nodes: None,
+            clock: None,
             captures: None,
             max_moves: 0,
+            adjudicate: false,
             openings: OpeningSource::Start,
             opponent: String::new(),
             games: 20,
@@ -91,6 +146,14 @@ impl NamedSettings for GamesSettings {
 impl FitnessConfig for GamesSettings {
     fn validate(&self) -> Result<(), SettingError> {
         check_range("plies", self.plies, 1..=16)?;
+        check_range("depth", self.depth.unwrap_or(1), 1..=100)?;
+        check_range("nodes", self.nodes.unwrap_or(1), 1..=u64::MAX)?;
+        self.time_control()?;
+        let has_limit = self.depth.is_some() || self.nodes.is_some() || self.clock.is_some();
+        if has_limit && self.search == SearchKind::Plain {
+            let problem = "depth, nodes and clock are for search = \"finch\"";
+            return Err(SettingError::new("search", problem));
+        }
         let refuse = |problem: &str| Err(SettingError::new("games", problem));
         if self.games == 0 || !self.games.is_multiple_of(2) {
             return refuse("each opening is played with both colours: even, not 0");
@@ -125,13 +188,11 @@ impl FitnessConfig for GamesSettings {
     }
 
     fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError> {
-        let load = |name| {
-            named_weights(name).map_err(|error| SettingError::new("opponent", error.to_string()))
-        };
-        let opponent = Some(self.opponent.as_str()).filter(|name| !name.is_empty());
-        let opponent = opponent.map(load).transpose()?;
+        let opponent = self.opponent(&inputs.genome)?;
+        let fitness = GamesFitness::new(inputs.genome, self.clone(), opponent)
+            .map_err(|error| SettingError::new("openings", error.to_string()))?;
         Ok(BuiltFitness {
-            fitness: Box::new(GamesFitness::new(inputs.genome, self.clone(), opponent)),
+            fitness: Box::new(fitness),
             description: self.description(),
             note: None,
             counts: None,
@@ -141,50 +202,97 @@ impl FitnessConfig for GamesSettings {
 
 impl GamesSettings {
     pub fn rules(&self) -> GameRules {
-        let limits = match self.search {
-            SearchKind::Plain => GameLimits::full_width(FullWidthDepth {
-                plies: self.plies,
-                captures: self.captures,
-            }),
-            SearchKind::Finch => GameLimits::depth(self.plies),
+        let decided = ResignRule {
+            count: 4,
+            score: 600,
+            two_sided: true,
+        };
+        let drawn = DrawRule {
+            number: 40,
+            count: 6,
+            score: 10,
         };
         GameRules {
-            limits,
+            limits: self.limits(),
             adjudication: Adjudication {
+                draw: self.adjudicate.then_some(drawn),
+                resign: self.adjudicate.then_some(decided),
                 max_moves: (self.max_moves > 0).then_some(self.max_moves),
-                ..Adjudication::default()
             },
             ..GameRules::default()
         }
     }
 
+    fn limits(&self) -> GameLimits {
+        let own = GameLimits {
+            depth: self.depth,
+            nodes: self.nodes,
+            // Refused by `validate` if it is none.
+            time_control: self.time_control().unwrap_or_default(),
+            ..GameLimits::default()
+        };
+        match self.search {
+            SearchKind::Plain => GameLimits::full_width(FullWidthDepth {
+                plies: self.plies,
+                captures: self.captures,
+            }),
+            SearchKind::Finch if own.is_empty() => GameLimits::depth(self.plies),
+            SearchKind::Finch => own,
+        }
+    }
+
+    fn time_control(&self) -> Result<Option<TimeControl>, SettingError> {
+        let parse = |clock: &String| {
+            let parsed = clock.parse::<TimeControl>();
+            parsed.map_err(|error| SettingError::new("clock", error.to_string()))
+        };
+        self.clock.as_ref().map(parse).transpose()
+    }
+
+    /// The fixed opponent, if there is one.
+    fn opponent(&self, genome: &Genome) -> Result<Option<Candidate>, SettingError> {
+        let fail = |problem: String| SettingError::new("opponent", problem);
+        let load = match self.opponent.as_str() {
+            "" => return Ok(None),
+            "base" => return Ok(Some(genome.candidate(&genome.base_genes()))),
+            _ if genome.candidate(&genome.base_genes()).weights().is_none() => {
+                let problem = "an engine's options play against those at the start: \"base\"";
+                return Err(fail(problem.to_owned()));
+            }
+            _ if genome.sets_terms() => named_weights,
+            _ => weights_with_network,
+        };
+        let weights = load(&self.opponent).map_err(|error| fail(error.to_string()))?;
+        Ok(Some(Candidate::Weights(weights)))
+    }
+
     /// The rules as text.
     pub fn description(&self) -> String {
-        let index = match self.openings {
-            OpeningSource::Start => "the start",
-            OpeningSource::Book => "Finch's openings",
+        let source = match &self.openings {
+            OpeningSource::Start => "the start".to_owned(),
+            OpeningSource::Book => "Finch's openings".to_owned(),
+            OpeningSource::File(file) => file.display().to_string(),
         };
-        format!("games from {index}, {}", self.rules().limits)
+        format!("games from {source}, {}", self.rules().limits)
     }
 }
 
-/// Plays games between individuals.
+/// Plays games between individuals. Engines are kept from one call to the next.
 pub struct Arena {
     genome: Arc<Genome>,
     rules: GameRules,
     openings: Vec<Opening>,
+    engines: Arc<EnginePool>,
 }
 
 impl Arena {
-    pub fn new(genome: Arc<Genome>, settings: &GamesSettings) -> Arena {
-        Arena {
+    pub fn new(genome: Arc<Genome>, settings: &GamesSettings) -> Result<Arena, OpeningsError> {
+        Ok(Arena {
             genome,
             rules: settings.rules(),
-            openings: match settings.openings {
-                OpeningSource::Start => vec![Opening::default()],
-                OpeningSource::Book => openings::embedded(),
-            },
-        }
+            openings: settings.openings.load()?,
+            engines: Arc::default(),
+        })
     }
 
     /// How many openings there are to choose from.
@@ -194,25 +302,36 @@ impl Arena {
 
     /// One game, on this thread.
     pub fn game(&self, white: &[f64], black: &[f64], opening: usize) -> GameResult {
-        let players = [white, black].map(|genes| Arc::new(self.genome.weights(genes)));
-        self.play(
-            ByColor {
-                white: &players[0],
-                black: &players[1],
-            },
-            opening,
-        )
+        let [white, black] = [white, black].map(|genes| self.individual(genes));
+        let players = ByColor {
+            white: &white,
+            black: &black,
+        };
+        play::play_single_game(players, &self.openings[opening], &self.rules)
     }
 
     /// Many games at once; results are in the order of the pairings.
     pub fn games(&self, players: &[&[f64]], pairings: &[Pairing]) -> Vec<GameResult> {
-        let players = players
-            .iter()
-            .map(|genes| Arc::new(self.genome.weights(genes)));
+        let players = players.iter().map(|genes| self.individual(genes));
         self.play_all(&players.collect::<Vec<_>>(), pairings)
     }
 
-    fn play_all(&self, players: &[Arc<Weights>], pairings: &[Pairing]) -> Vec<GameResult> {
+    fn individual(&self, genes: &[f64]) -> PlayerConfig {
+        self.player(&self.genome.candidate(genes))
+    }
+
+    fn player(&self, candidate: &Candidate) -> PlayerConfig {
+        match candidate {
+            Candidate::Weights(weights) => PlayerConfig::self_play(Arc::new(weights.clone())),
+            Candidate::Options(options) => PlayerConfig {
+                name: String::new(),
+                kind: PlayerKind::Pooled(options.command(), Arc::clone(&self.engines)),
+                limits: GameLimits::default(),
+            },
+        }
+    }
+
+    fn play_all(&self, players: &[PlayerConfig], pairings: &[Pairing]) -> Vec<GameResult> {
         let threads = rayon::current_num_threads();
         let played = play::play_games(players, &self.openings, pairings, &self.rules, threads);
         played.unwrap_or_else(|error| {
@@ -223,14 +342,11 @@ impl Arena {
                     white: &players[pairing.white],
                     black: &players[pairing.black],
                 };
-                self.play(sides, pairing.opening)
+                let opening = &self.openings[pairing.opening];
+                play::play_single_game(sides, opening, &self.rules)
             };
             pairings.iter().map(game).collect()
         })
-    }
-
-    fn play(&self, players: ByColor<&Arc<Weights>>, opening: usize) -> GameResult {
-        play::play_single_game(players, &self.openings[opening], &self.rules)
     }
 }
 
@@ -241,7 +357,7 @@ const VALIDATION_STEP: usize = 5;
 pub struct GamesFitness {
     arena: Arena,
     settings: GamesSettings,
-    opponent: Option<Arc<Weights>>,
+    opponent: Option<PlayerConfig>,
     /// Indices of the openings to train with and of those kept for validation.
     training: Vec<usize>,
     validation: Vec<usize>,
@@ -251,20 +367,20 @@ impl GamesFitness {
     pub fn new(
         genome: Arc<Genome>,
         settings: GamesSettings,
-        opponent: Option<Weights>,
-    ) -> GamesFitness {
-        let arena = Arena::new(genome, &settings);
+        opponent: Option<Candidate>,
+    ) -> Result<GamesFitness, OpeningsError> {
+        let arena = Arena::new(genome, &settings)?;
         let is_validation = |opening: &usize| opening % VALIDATION_STEP == VALIDATION_STEP - 1;
         let (mut validation, training): (Vec<_>, Vec<_>) =
             (0..arena.openings()).partition(is_validation);
         validation.truncate(settings.validation_games / 2);
-        GamesFitness {
+        Ok(GamesFitness {
+            opponent: opponent.map(|opponent| arena.player(&opponent)),
             arena,
             settings,
-            opponent: opponent.map(Arc::new),
             training,
             validation,
-        }
+        })
     }
 
     /// The openings of a batch, as indices into those of the arena.
@@ -287,14 +403,11 @@ impl GamesFitness {
     fn scores(
         &self,
         individuals: &[&[f64]],
-        opponent: &Arc<Weights>,
+        opponent: &PlayerConfig,
         openings: &[usize],
     ) -> Vec<f64> {
-        let genome = &self.arena.genome;
-        let own = individuals
-            .iter()
-            .map(|genes| Arc::new(genome.weights(genes)));
-        let players: Vec<Arc<Weights>> = own.chain([Arc::clone(opponent)]).collect();
+        let own = individuals.iter().map(|genes| self.arena.individual(genes));
+        let players: Vec<PlayerConfig> = own.chain([opponent.clone()]).collect();
         let last = individuals.len();
         let pair = |player: usize, opening: usize| {
             [(player, last), (last, player)].map(|(white, black)| Pairing {

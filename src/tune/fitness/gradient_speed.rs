@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use shakmaty::{Color, KnownOutcome};
 
 use super::results::{ResultsFitness, ResultsSettings};
-use super::{Batch, Fitness, named_weights};
+use super::{Batch, Fitness};
 use crate::data::{GameId, Label, Labels};
 use crate::eval::Family;
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
-use crate::tune::genome::{Genome, GenomeSettings};
+use crate::tune::genome::{GenomeConfig, TermsGenome};
 
 /// Passes of each kind; the fastest counts.
 const PASSES: usize = 5;
@@ -62,11 +62,12 @@ impl fmt::Display for GradientSpeed {
 /// Measures the gradient of Texel's method by all terms of Finch, on positions of random games.
 pub fn gradient_speed(positions: usize) -> Option<GradientSpeed> {
     let families = Family::ALL.iter().map(|family| family.key().to_owned());
-    let settings = GenomeSettings {
+    let settings = TermsGenome {
+        base: "hand-set".to_owned(),
         free: families.collect(),
-        ..GenomeSettings::default()
+        ..TermsGenome::default()
     };
-    let genome = Arc::new(Genome::new(&settings, named_weights("hand-set").ok()?).ok()?);
+    let genome = Arc::new(settings.build().ok()?);
     let labels = Labels {
         training: random_labels(positions),
         scale: 100.0,

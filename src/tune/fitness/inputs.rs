@@ -31,16 +31,20 @@ pub fn built_in_labels() -> Source {
 /// tuning) or a file. They have no network, since it would evaluate in place of the terms that
 /// evolve.
 pub fn named_weights(name: &str) -> Result<Weights, WeightsError> {
-    let weights = match name {
-        "" | "none" => Weights::zero("none"),
-        "default" => Weights::default(),
+    weights_with_network(name).map(Weights::without_network)
+}
+
+/// The same with their network, for genomes that leave the terms alone.
+pub fn weights_with_network(name: &str) -> Result<Weights, WeightsError> {
+    match name {
+        "" | "none" => Ok(Weights::zero("none")),
+        "default" => Ok(Weights::default()),
         "hand-set" => Weights::from_toml(
             include_str!("../../../weights/hand-set.toml"),
             "weights/hand-set.toml",
-        )?,
-        file => Weights::load(Path::new(file))?,
-    };
-    Ok(weights.without_network())
+        ),
+        file => Weights::load(Path::new(file)),
+    }
 }
 
 /// What a fitness may be built from.

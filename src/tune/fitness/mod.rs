@@ -24,7 +24,7 @@ pub use games::{Arena, EVEN_SCORE, GamesFitness, GamesSettings, OpeningSource, S
 pub use gradient_speed::{GradientSpeed, gradient_speed};
 pub use inputs::{
     BuiltFitness, CaseCounts, FitnessError, FitnessInputs, built_in_games, built_in_labels,
-    named_weights,
+    named_weights, weights_with_network,
 };
 pub use measure::{engines_share_of_moves, mentor_loss, share_of_moves};
 pub use mentor::{MentorFitness, MentorLoss, MentorSettings};

@@ -11,14 +11,15 @@ use crate::tune::settings::{NamedSettings, SettingError, check_range};
 #[serde(deny_unknown_fields, default)]
 pub struct AdamSettings {
     pub name: String,
-    pub climb: AdamParameters,
+    #[serde(alias = "climb")]
+    pub gradient: AdamParameters,
 }
 
 impl Default for AdamSettings {
     fn default() -> AdamSettings {
         AdamSettings {
             name: Self::NAME.to_owned(),
-            climb: AdamParameters::default(),
+            gradient: AdamParameters::default(),
         }
     }
 }
@@ -29,7 +30,7 @@ impl NamedSettings for AdamSettings {
 
 impl MethodConfig for AdamSettings {
     fn validate(&self) -> Result<(), SettingError> {
-        self.climb.validate()
+        self.gradient.validate()
     }
 
     fn needs_gradient(&self) -> bool {
@@ -41,7 +42,7 @@ impl MethodConfig for AdamSettings {
     }
 }
 
-/// The table `[method.climb]`: Adam's parameters.
+/// The table `[method.gradient]`: Adam's parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdamParameters {
@@ -80,12 +81,12 @@ impl Default for AdamParameters {
 impl AdamParameters {
     /// Errors name the key as seen from the method's table.
     pub fn validate(&self) -> Result<(), SettingError> {
-        check_range("climb.rate", self.learning_rate[0], 0.0..=1000.0)?;
-        check_range("climb.rate", self.learning_rate[1], 0.0..=1000.0)?;
-        check_range("climb.steps", self.steps, 1..=1_000_000)?;
-        check_range("climb.momentum", self.beta1, 0.0..=0.999_999)?;
-        check_range("climb.memory", self.beta2, 0.0..=0.999_999)?;
-        check_range("climb.pull", self.l2_to_start, 0.0..=1.0)
+        check_range("gradient.rate", self.learning_rate[0], 0.0..=1000.0)?;
+        check_range("gradient.rate", self.learning_rate[1], 0.0..=1000.0)?;
+        check_range("gradient.steps", self.steps, 1..=1_000_000)?;
+        check_range("gradient.momentum", self.beta1, 0.0..=0.999_999)?;
+        check_range("gradient.memory", self.beta2, 0.0..=0.999_999)?;
+        check_range("gradient.pull", self.l2_to_start, 0.0..=1.0)
     }
 
     /// Cosine schedule from the first learning rate to the last.
@@ -196,7 +197,7 @@ impl Algorithm for Adam {
     }
 
     fn next_generation(&mut self, context: &GenerationContext<'_>) {
-        let parameters = &self.settings.climb;
+        let parameters = &self.settings.gradient;
         self.state.optimizer.optimise(parameters, context, 0);
         self.evaluate(context);
     }

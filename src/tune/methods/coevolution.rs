@@ -132,8 +132,8 @@ impl Algorithm for Coevolution {
     fn initialise(&mut self, context: &GenerationContext<'_>) {
         let settings = &self.settings;
         let strangers = context.initial_population(settings.population, 0.0);
-        let founders = context.founders.iter().cloned();
-        let mut population: Vec<_> = founders
+        let ancestors = context.ancestors.iter().cloned();
+        let mut population: Vec<_> = ancestors
             .chain(strangers)
             .take(settings.population)
             .collect();

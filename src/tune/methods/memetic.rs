@@ -20,7 +20,8 @@ pub struct MemeticSettings {
     pub population: usize,
     /// Share of the run in which children follow the gradient; after it only selection works.
     pub learning: f64,
-    pub climb: AdamParameters,
+    #[serde(alias = "climb")]
+    pub gradient: AdamParameters,
     pub mutation: Mutation,
 }
 
@@ -30,7 +31,7 @@ impl Default for MemeticSettings {
             name: Self::NAME.to_owned(),
             population: 8,
             learning: 0.5,
-            climb: AdamParameters::default(),
+            gradient: AdamParameters::default(),
             mutation: Mutation {
                 kind: MutationKind::SelfAdaptive,
                 deviation: 0.01,
@@ -48,7 +49,7 @@ impl MethodConfig for MemeticSettings {
     fn validate(&self) -> Result<(), SettingError> {
         check_range("population", self.population, 2..=65_535)?;
         check_range("learning", self.learning, 0.0..=1.0)?;
-        self.climb.validate()?;
+        self.gradient.validate()?;
         self.mutation.validate()
     }
 
@@ -70,7 +71,7 @@ impl Memetic {
                 .child(parent, context.genome, context.progress(), &mut random);
         if context.progress() <= settings.learning {
             let mut optimizer = AdamOptimizer::new(child.genes);
-            optimizer.optimise(&settings.climb, context, index as u64);
+            optimizer.optimise(&settings.gradient, context, index as u64);
             child.genes = optimizer.genes;
         }
         child

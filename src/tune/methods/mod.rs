@@ -17,6 +17,7 @@ mod loser_replacement;
 mod memetic;
 mod ordered_matches;
 mod population_dynamics;
+mod spsa;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
@@ -38,6 +39,7 @@ pub use ga::{FitnessScaling, GaSettings, GeneCoding};
 pub use loser_replacement::{ReplacesLosers, SeedGenes};
 pub use memetic::MemeticSettings;
 pub use population_dynamics::PopulationDynamicsSettings;
+pub use spsa::SpsaSettings;
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Individual {
@@ -94,7 +96,7 @@ pub struct GenerationContext<'a> {
     pub genome: &'a Genome,
     pub fitness: &'a dyn Fitness,
     /// The last population of an earlier run, for methods that continue from it.
-    pub founders: &'a [Individual],
+    pub ancestors: &'a [Individual],
     pub seed: u64,
     /// The generation that is being made; 0 is the first population.
     pub generation: u64,
@@ -209,6 +211,9 @@ pub trait Method: Send {
     /// otherwise.
     fn champion(&self) -> Individual;
 
+    /// How far it has come, if its population's fitness does not say that.
+    fn progress(&self, genome: &Genome) -> Option<String>;
+
     /// The state that the next generation depends on.
     fn save(&self) -> Result<toml::Table, toml::ser::Error>;
 
@@ -252,6 +257,10 @@ trait Algorithm: Send {
     fn champion(&self) -> Individual {
         fittest(self.population())
     }
+
+    fn progress(&self, _genome: &Genome) -> Option<String> {
+        None
+    }
 }
 
 impl<Settings, State> Method for MethodState<Settings, State>
@@ -273,6 +282,10 @@ where
 
     fn champion(&self) -> Individual {
         Algorithm::champion(self)
+    }
+
+    fn progress(&self, genome: &Genome) -> Option<String> {
+        Algorithm::progress(self, genome)
     }
 
     fn save(&self) -> Result<toml::Table, toml::ser::Error> {
@@ -298,6 +311,11 @@ pub trait MethodConfig {
     /// Whether it selects by games between individuals rather than by a number.
     fn selects_by_games(&self) -> bool {
         false
+    }
+
+    /// Whether games between individuals can take the place of a number.
+    fn can_select_by_games(&self) -> bool {
+        self.selects_by_games()
     }
 
     /// Whether it does nothing without a gradient.
@@ -326,5 +344,6 @@ settings_list! {
         DynamicBoundary(DynamicBoundarySettings),
         Coevolution(CoevolutionSettings),
         Ga(GaSettings),
+        Spsa(SpsaSettings),
     }
 }

@@ -36,8 +36,10 @@ pub struct PopulationDynamicsSettings {
     /// A gene whose standard deviation is below this is perturbed after each generation ...
     pub converged: f64,
     /// ... in each member with this probability, by up to this much either way.
-    pub stirred: f64,
-    pub stir: f64,
+    #[serde(alias = "stirred")]
+    pub perturbed: f64,
+    #[serde(alias = "stir")]
+    pub perturbation: f64,
     /// Members of the initial population.
     pub seeded: Vec<SeedGenes>,
 }
@@ -53,8 +55,8 @@ impl Default for PopulationDynamicsSettings {
             narrow_winner: 0.2,
             drawn_match: 0.5,
             converged: 0.0,
-            stirred: 0.1,
-            stir: 0.0,
+            perturbed: 0.1,
+            perturbation: 0.0,
             seeded: Vec::new(),
         }
     }
@@ -72,11 +74,11 @@ impl MethodConfig for PopulationDynamicsSettings {
             ("narrow_winner", self.narrow_winner),
             ("drawn_match", self.drawn_match),
             ("converged", self.converged),
-            ("stir", self.stir),
+            ("perturbation", self.perturbation),
         ];
         check_range("population", self.population, 2..=1_000_000)?;
         check_range("seeded", self.seeded.len(), 0..=self.population)?;
-        check_range("stirred", self.stirred, 0.0..=1.0)?;
+        check_range("perturbed", self.perturbed, 0.0..=1.0)?;
         for (key, value) in factors {
             check_range(key, value, 0.0..=1e6)?;
         }
@@ -142,7 +144,7 @@ impl ReplacesLosers for PopulationDynamicsSettings {
 
 impl PopulationDynamicsSettings {
     /// Perturbs genes on which the population has converged.
-    fn stir(&self, population: &mut [Individual], context: &GenerationContext<'_>) {
+    fn perturb_converged(&self, population: &mut [Individual], context: &GenerationContext<'_>) {
         let deviations = deviations(population, context.genome.len());
         for (index, gene) in context.genome.genes.iter().enumerate() {
             if deviations[index] >= self.converged {
@@ -151,8 +153,8 @@ impl PopulationDynamicsSettings {
             let number = population.len() + index;
             let mut random = context.stream(Purpose::Variation, number);
             for member in population.iter_mut() {
-                let step = (2.0 * random.random::<f64>() - 1.0) * self.stir;
-                if random.random_bool(self.stirred) {
+                let step = (2.0 * random.random::<f64>() - 1.0) * self.perturbation;
+                if random.random_bool(self.perturbed) {
                     member.genes[index] = (member.genes[index] + step).clamp(gene.low, gene.high);
                 }
             }
@@ -186,7 +188,7 @@ impl Algorithm for PopulationDynamics {
         let MethodState { settings, state } = self;
         let population = &mut state.population;
         play_generation(population, context, settings);
-        settings.stir(population, context);
+        settings.perturb_converged(population, context);
         if settings.reverse {
             population.reverse();
         }

@@ -24,6 +24,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::genome::Candidate;
 use super::run::{Figures, Learner, RunError};
 use crate::data::{LabelSet, PackedLabel};
 use crate::eval::{Network, NetworkHeader, Score, Weights, WinModel};
@@ -404,8 +405,8 @@ impl Learner for Trainer {
         self.best.generation
     }
 
-    fn best(&self) -> Weights {
-        self.weights(&self.best.model, self.best.generation)
+    fn best(&self) -> Candidate {
+        Candidate::Weights(self.weights(&self.best.model, self.best.generation))
     }
 
     fn describe(&self, figures: &Figures) -> String {

@@ -133,13 +133,18 @@ fn date(started: &str) -> &str {
 
 fn heading(run: &EvolutionRun) -> String {
     let (preset, last) = (&run.preset, run.last());
-    let mut figures = vec![(run.shown(last.record), "best, training")];
+    let mut figures = Vec::new();
+    if preset.measures_fitness() {
+        figures.push((run.shown(last.record), "best, training"));
+    }
     if let Some(value) = last.validation {
         figures.push((preset.fitness.format_validation(value), "best, validation"));
     }
     let generations = format!("{} of {}", last.generation, preset.run.generations);
+    if preset.measures_fitness() {
+        figures.push((run.shown(last.mean), "mean of the population"));
+    }
     figures.extend([
-        (run.shown(last.mean), "mean of the population"),
         (generations, "generations"),
         (format!("{:.1} s", last.seconds), "time"),
     ]);
@@ -180,6 +185,10 @@ fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
 }
 
 fn fitness_section(run: &EvolutionRun) -> String {
+    if !run.preset.measures_fitness() {
+        let words = "Two neighbours of the estimate play each other, and the estimate moves towards the winner: there is no curve of its fitness. The closing match measures it.";
+        return format!("<h2>Fitness</h2><p>{words}</p>");
+    }
     let mut series = vec![
         run.curve("best", "c1", |row| Some(row.record)),
         run.curve("mean", "c2", |row| Some(row.mean)),

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BestSoFar, RunError, RunFolder};
-use crate::eval::Weights;
 use crate::tune::experiment::Experiment;
 use crate::tune::genome::Genome;
 use crate::tune::methods::Individual;
@@ -99,7 +98,8 @@ pub fn survivors(folder: &RunFolder, genome: &Genome) -> Result<Vec<Individual>,
     let Experiment::Evolution(preset) = folder.experiment()? else {
         return Err(unusable("of a network, which has no population"));
     };
-    let earlier = Genome::new(&preset.genome, Weights::zero("none"));
+    // The genes of some genomes depend on their base; if that is gone, the table has to do.
+    let earlier = preset.genome.build().or_else(|_| preset.genome.draft());
     if !earlier.is_ok_and(|earlier| earlier.is_compatible_with(genome)) {
         return Err(unusable("of another genome"));
     }

@@ -17,6 +17,7 @@ use crate::play::schedule::{Format, Schedule};
 use crate::play::tournament::{NoObserver, Tournament, TournamentError};
 use crate::play::{GameLimits, GameRules, MatchScore, openings};
 use crate::tune::experiment::Experiment;
+use crate::tune::genome::Candidate;
 use crate::tune::preset::RunSettings;
 
 /// Games against the start and the rivals, and games against the weights that play now.
@@ -94,6 +95,11 @@ pub enum InstallError {
          0, or it was interrupted); --force installs without"
     )]
     NotPlayed,
+    #[error(
+        "not installed: the result is options of an engine, not weights; give the engine the \
+         lines of best.uci"
+    )]
+    NotWeights,
     #[error("not installed: {0}")]
     Io(#[from] std::io::Error),
 }
@@ -104,19 +110,20 @@ pub fn install(
     closing: Option<&Closing>,
     force: bool,
 ) -> Result<PathBuf, InstallError> {
+    let weights = outcome.best.weights().ok_or(InstallError::NotWeights)?;
     if !force {
         closing
             .ok_or(InstallError::NotPlayed)
             .and_then(Closing::check_winner)?;
     }
-    Ok(eval::install(&outcome.best)?)
+    Ok(eval::install(weights)?)
 }
 
 /// A closing match under way.
 pub struct ClosingGames<'a> {
     pub experiment: &'a Experiment,
     pub outcome: &'a RunOutcome,
-    pub rivals: Vec<(String, Weights)>,
+    pub rivals: Vec<(String, Candidate)>,
     /// The weights that play now.
     pub incumbent: &'a Weights,
     pub folder: &'a RunFolder,
@@ -126,7 +133,8 @@ impl ClosingGames<'_> {
     /// How many games are played in all.
     pub fn count(&self) -> u64 {
         let games = u64::from(self.experiment.run().closing_games);
-        games * (2 + self.rivals.len() as u64)
+        let incumbent = u64::from(self.outcome.best.weights().is_some());
+        games * (1 + incumbent + self.rivals.len() as u64)
     }
 
     /// Plays every opening with both colours; the seed of the run chooses the openings. What
@@ -144,16 +152,26 @@ impl ClosingGames<'_> {
             .experiment
             .game_rules()
             .unwrap_or_else(|| by_nodes.clone());
-        let mut players = vec![("result", &outcome.best), ("its start", &outcome.start)];
-        players.extend(self.rivals.iter().map(|(name, rival)| (&**name, rival)));
-        let Some(matches) = self.gauntlet(GAMES, &players, rules, stop)? else {
+        let mut players = vec![
+            outcome.best.player("result"),
+            outcome.start.player("its start"),
+        ];
+        players.extend(self.rivals.iter().map(|(name, rival)| rival.player(name)));
+        let Some(matches) = self.gauntlet(GAMES, players, rules, stop)? else {
             return Ok(None);
         };
-        let name = opponent_name(self.incumbent);
-        let players = [("result", &outcome.best), (name.as_str(), self.incumbent)];
-        let Some(incumbent) = self.gauntlet(INCUMBENT_GAMES, &players, by_nodes, stop)? else {
-            return Ok(None);
-        };
+        let mut incumbent = Vec::new();
+        // Options are those of another engine: no weights play now.
+        if outcome.best.weights().is_some() {
+            let players = vec![
+                outcome.best.player("result"),
+                incumbent_player(self.incumbent),
+            ];
+            let Some(played) = self.gauntlet(INCUMBENT_GAMES, players, by_nodes, stop)? else {
+                return Ok(None);
+            };
+            incumbent = played;
+        }
         let closing = Closing {
             matches,
             incumbent: incumbent.into_iter().next(),
@@ -167,7 +185,7 @@ impl ClosingGames<'_> {
     fn gauntlet(
         &self,
         file: &str,
-        players: &[(&str, &Weights)],
+        players: Vec<PlayerConfig>,
         rules: GameRules,
         stop: &AtomicBool,
     ) -> Result<Option<Vec<ClosingMatch>>, RunError> {
@@ -192,7 +210,7 @@ impl ClosingGames<'_> {
             return Ok(None);
         }
         let scored = |((_, opponent), score): ((usize, usize), MatchScore)| ClosingMatch {
-            opponent: players[opponent].0.to_owned(),
+            opponent: tournament.players[opponent].name.clone(),
             score,
         };
         Ok(Some(crosstable.scores().map(scored).collect()))
@@ -207,11 +225,14 @@ pub fn prove(
     settings: &RunSettings,
     stop: &AtomicBool,
 ) -> Result<Closing, TournamentError> {
-    let opponent = opponent_name(incumbent);
-    let players = [("challenger", challenger), (opponent.as_str(), incumbent)];
+    let players = vec![
+        PlayerConfig::in_process("challenger", Arc::new(challenger.clone())),
+        incumbent_player(incumbent),
+    ];
+    let opponent = players[1].name.clone();
     let rules = GameRules::from(GameLimits::nodes(settings.closing_nodes));
     let event = "Match before installing".to_owned();
-    let tournament = tournament(event, settings, &players, rules);
+    let tournament = tournament(event, settings, players, rules);
     let result = tournament.run(None, BTreeMap::new(), &mut NoObserver, stop)?;
     let is_complete = result.crosstable.games() == tournament.schedule.games();
     let score = result.crosstable.scores().next();
@@ -222,26 +243,25 @@ pub fn prove(
     })
 }
 
-fn opponent_name(incumbent: &Weights) -> String {
-    format!("the weights that play now ({})", incumbent.name)
+/// The weights that play now as a player.
+fn incumbent_player(incumbent: &Weights) -> PlayerConfig {
+    let name = format!("the weights that play now ({})", incumbent.name);
+    PlayerConfig::in_process(&name, Arc::new(incumbent.clone()))
 }
 
 fn tournament(
     event: String,
     run: &RunSettings,
-    players: &[(&str, &Weights)],
+    players: Vec<PlayerConfig>,
     rules: GameRules,
 ) -> Tournament {
     let mut openings = openings::embedded();
     openings::shuffle(&mut openings, run.seed);
-    let player = |(name, weights): &(&str, &Weights)| {
-        PlayerConfig::in_process(name, Arc::new((*weights).clone()))
-    };
     Tournament {
         event,
-        players: players.iter().map(player).collect(),
-        openings,
         schedule: Schedule::new(players.len(), Format::Gauntlet, run.closing_games as usize),
+        players,
+        openings,
         rules,
         concurrency: match run.threads {
             0 => rayon::current_num_threads(),

@@ -8,6 +8,7 @@ use super::generation::{columns, figures};
 use super::journal::Figures;
 use super::{Learner, Problem};
 use crate::eval::Weights;
+use crate::tune::genome::Candidate;
 use crate::tune::methods::{GenerationContext, Individual, Method};
 use crate::tune::preset::Preset;
 
@@ -49,7 +50,7 @@ impl Learner for Evolution<'_> {
         let context = GenerationContext {
             genome: &self.problem.genome,
             fitness,
-            founders: &self.problem.founders,
+            ancestors: &self.problem.ancestors,
             seed: self.preset.run.seed,
             generation,
             generations: self.preset.run.generations,
@@ -86,33 +87,39 @@ impl Learner for Evolution<'_> {
         self.best.as_ref().map_or(0, |best| best.generation)
     }
 
-    /// The best individual as weights that say where they come from.
-    fn best(&self) -> Weights {
+    /// The best individual as a player that says where it comes from.
+    fn best(&self) -> Candidate {
         let Some(best) = &self.best else {
-            return Weights::zero("none");
+            return Candidate::Weights(Weights::zero("none"));
         };
         let (preset, problem) = (self.preset, self.problem);
-        let mut weights = problem.genome.weights(&best.individual.genes);
-        weights.name = format!("{}, seed {}", preset.name, preset.run.seed);
-        let shown = problem
-            .fitness()
-            .config()
-            .format(best.individual.fitness_or_lowest());
+        let shown = match best.individual.fitness {
+            Some(fitness) if preset.measures_fitness() => {
+                format!(" {}", problem.fitness().config().format(fitness))
+            }
+            _ => String::new(),
+        };
         let entries = [
             ("preset", preset.name.clone()),
             ("method", preset.method.name().to_owned()),
             ("data", problem.description.clone()),
             ("seed", preset.run.seed.to_string()),
             ("generation", best.generation.to_string()),
-            ("fitness", format!("{} {shown}", problem.fitness_name)),
+            ("fitness", format!("{}{shown}", problem.fitness_name)),
             ("version", format!("Finch {}", env!("CARGO_PKG_VERSION"))),
             ("date", preset.run.started.clone()),
         ];
-        weights.provenance = entries.map(|(key, value)| (key.to_owned(), value)).into();
-        weights
+        let provenance = entries.map(|(key, value)| (key.to_owned(), value)).into();
+        let name = format!("{}, seed {}", preset.name, preset.run.seed);
+        let mut candidate = problem.genome.candidate(&best.individual.genes);
+        candidate.set_origin(name, provenance);
+        candidate
     }
 
     fn describe(&self, figures: &Figures) -> String {
+        if let Some(progress) = self.method.progress(&self.problem.genome) {
+            return progress;
+        }
         let fitness = self.problem.fitness().config();
         let [_, Some(mean), _, Some(record), validation] = figures[..5] else {
             return String::new();

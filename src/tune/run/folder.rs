@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use crate::eval::Weights;
 use crate::files;
 use crate::tune::experiment::Experiment;
+use crate::tune::genome::Candidate;
 
 /// The run's preset with every change made to it.
 const CONFIG: &str = "config.toml";
@@ -137,10 +137,10 @@ impl RunFolder {
         write_file(&self.path.join(name), contents)
     }
 
-    /// Writes weights, and their network if they have one.
-    pub fn save_weights(&self, name: &str, weights: &Weights) -> Result<(), RunError> {
+    /// Writes a candidate, and what belongs beside its file.
+    pub fn save(&self, name: &str, candidate: &Candidate) -> Result<(), RunError> {
         let path = self.path.join(name);
-        weights.save(&path).map_err(|error| failed(&path, &error))
+        candidate.save(&path).map_err(|error| failed(&path, &error))
     }
 
     /// Adds to a file that grows by lines.

@@ -24,9 +24,9 @@ use std::time::Instant;
 
 use thiserror::Error;
 
+use super::genome::{Candidate, CandidateError};
 use super::preset::{PresetError, RunSettings};
 use crate::data::DataError;
-use crate::eval::{Weights, WeightsError};
 use checkpoint::Checkpoint;
 
 pub use closing::{Closing, ClosingMatch, InstallError, SCORES, prove};
@@ -45,7 +45,7 @@ pub enum RunError {
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]
-    Weights(#[from] WeightsError),
+    Candidate(#[from] CandidateError),
     #[error("{path}: {reason}")]
     File { path: String, reason: String },
     #[error("threads: {0}")]
@@ -79,11 +79,11 @@ pub trait Learner: Send {
     /// Makes a generation, 0 being the starting point. Returns a figure for each column.
     fn advance(&mut self, generation: u64) -> Figures;
 
-    /// The generation that the best weights come from.
+    /// The generation that the best candidate comes from.
     fn best_generation(&self) -> u64;
 
-    /// The best weights so far.
-    fn best(&self) -> Weights;
+    /// The best candidate so far.
+    fn best(&self) -> Candidate;
 
     /// The figures of a generation in words.
     fn describe(&self, figures: &Figures) -> String;
@@ -97,14 +97,14 @@ pub trait Learner: Send {
 /// What a run came to.
 pub struct RunOutcome {
     pub journal: RunJournal,
-    pub best: Weights,
+    pub best: Candidate,
     /// The best of generation 0.
-    pub start: Weights,
+    pub start: Candidate,
     /// Whether it was stopped before its last generation.
     pub interrupted: bool,
 }
 
-/// The best weights so far, and those of generation 0.
+/// The best candidate so far, and that of generation 0.
 pub const BEST: &str = "best.toml";
 pub const START: &str = "start.toml";
 
@@ -207,9 +207,9 @@ impl<'a> Run<'a> {
         }
         let best = self.learner.best();
         if generation == 0 {
-            self.folder.save_weights(START, &best)?;
+            self.folder.save(START, &best)?;
         }
-        self.folder.save_weights(BEST, &best)
+        self.folder.save(BEST, &best)
     }
 
     fn write_checkpoint(&self, generation: u64) -> Result<(), RunError> {
@@ -232,11 +232,11 @@ impl<'a> Run<'a> {
             self.write_checkpoint(done)?;
         }
         let best = self.learner.best();
-        self.folder.save_weights(BEST, &best)?;
+        self.folder.save(BEST, &best)?;
         Ok(RunOutcome {
             journal: self.journal,
             best,
-            start: Weights::load(&self.folder.path().join(START))?,
+            start: Candidate::load(&self.folder.path().join(START))?,
             interrupted,
         })
     }

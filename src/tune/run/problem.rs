@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::{RunError, RunFolder, RunObserver, checkpoint};
 use crate::data::Selection;
-use crate::eval::Weights;
-use crate::tune::fitness::{Fitness, FitnessError, FitnessInputs, FitnessSettings, named_weights};
-use crate::tune::genome::{Genome, GenomeSettings};
+use crate::tune::fitness::{Fitness, FitnessError, FitnessInputs, FitnessSettings};
+use crate::tune::genome::{Candidate, Genome, GenomeSettings};
 use crate::tune::methods::{Individual, SeedGenes};
 use crate::tune::preset::{Preset, PresetError};
 use crate::tune::settings::SettingError;
@@ -20,7 +19,7 @@ pub struct Problem {
     pub fitness_name: String,
     pub description: String,
     /// The survivors of an earlier run, its best first.
-    pub founders: Vec<Individual>,
+    pub ancestors: Vec<Individual>,
     made_from: Origin,
 }
 
@@ -30,7 +29,7 @@ type Origin = (GenomeSettings, Selection, FitnessSettings, Option<String>);
 impl Problem {
     pub fn new(preset: &Preset, observer: &mut dyn RunObserver) -> Result<Problem, RunError> {
         let genome = Arc::new(genome(preset)?);
-        let founders = founders(preset, &genome)?;
+        let ancestors = ancestors(preset, &genome)?;
         let inputs = FitnessInputs {
             genome: Arc::clone(&genome),
             selection: &preset.data,
@@ -55,7 +54,7 @@ impl Problem {
             genome,
             fitness_name: preset.fitness.name().to_owned(),
             description: built.description,
-            founders,
+            ancestors,
             made_from: key(preset),
         })
     }
@@ -64,12 +63,12 @@ impl Problem {
         &*self.fitness
     }
 
-    /// The rivals of a preset as weights.
-    pub fn rivals(&self, preset: &Preset) -> Vec<(String, Weights)> {
+    /// The rivals of a preset as players.
+    pub fn rivals(&self, preset: &Preset) -> Vec<(String, Candidate)> {
         let rival = |(name, genes): (&String, &SeedGenes)| {
             // The preset was refused if it named other genes.
             let genes = self.genome.genes_named(genes).ok()?;
-            Some((name.clone(), self.genome.weights(&genes)))
+            Some((name.clone(), self.genome.candidate(&genes)))
         };
         preset.run.rivals.iter().filter_map(rival).collect()
     }
@@ -89,7 +88,7 @@ fn key(preset: &Preset) -> Origin {
     )
 }
 
-fn founders(preset: &Preset, genome: &Genome) -> Result<Vec<Individual>, RunError> {
+fn ancestors(preset: &Preset, genome: &Genome) -> Result<Vec<Individual>, RunError> {
     let Some(path) = preset.method.earlier_run() else {
         return Ok(Vec::new());
     };
@@ -106,8 +105,6 @@ fn refused(preset: &Preset, error: SettingError) -> RunError {
 }
 
 fn genome(preset: &Preset) -> Result<Genome, RunError> {
-    let base = named_weights(&preset.genome.base)
-        .map_err(|error| SettingError::new("base", error.to_string()));
-    base.and_then(|base| Genome::new(&preset.genome, base))
-        .map_err(|error| refused(preset, error.in_table("genome")))
+    let genome = preset.genome.build();
+    genome.map_err(|error| refused(preset, error.in_table("genome")))
 }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::eval::Weights;
 use crate::tune::experiment::Experiment;
+use crate::tune::genome::Candidate;
 use crate::tune::network::{Trainer, TrainingPreset};
 use crate::tune::preset::Preset;
 use crate::tune::report;
@@ -130,7 +131,7 @@ impl<'a> Session<'a> {
         &mut self,
         preset: &Preset,
         folder: &RunFolder,
-    ) -> Result<(RunOutcome, Vec<(String, Weights)>), RunError> {
+    ) -> Result<(RunOutcome, Vec<(String, Candidate)>), RunError> {
         let problem = self.problem(preset)?;
         let mut learner = Evolution::new(preset, &problem);
         let outcome = drive(&mut learner, &preset.run, folder, self.observer, self.stop)?;

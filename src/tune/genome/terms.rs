@@ -1,20 +1,23 @@
-//! The genome: which weights are free, and how a vector of genes becomes an evaluation.
+//! Genome `terms`: weights of the evaluation's terms.
 //!
-//! A gene is a real number within bounds. It sets one or several weights (a table whose entries are
-//! tied, both phases of an untapered term). Weights are rounded to the evaluation's hundredths of a
-//! centipawn before anything is measured, so an individual plays exactly as its saved file.
+//! A gene sets one or several weights (a table whose entries are tied, both phases of an untapered
+//! term). Weights are rounded to the evaluation's hundredths of a centipawn before anything is
+//! measured, so an individual plays exactly as its saved file.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::SettingError;
+use super::{Decoder, Gene, Genome, GenomeConfig, InitialPopulation};
 use crate::eval::{Family, PackedScore, TERMS, TaperedValue, Term, TermInfo, Weights};
+use crate::tune::fitness::named_weights;
+use crate::tune::settings::{NamedSettings, SettingError};
 
-/// The table `[genome]` of a preset.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+/// The table `[genome]` of a preset that says `kind = "terms"`, or no kind.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GenomeSettings {
+pub struct TermsGenome {
+    pub kind: String,
     /// Source of the weights that are not named: "none", "default" or a weights file.
     pub base: String,
     pub start: InitialPopulation,
@@ -27,14 +30,41 @@ pub struct GenomeSettings {
     pub weights: BTreeMap<String, WeightSettings>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum InitialPopulation {
-    /// Uniform within each gene's bounds, or within its `start` if given.
-    #[default]
-    Random,
-    /// Around the values of `base`: one individual is the base itself, the others are mutants.
-    Base,
+impl Default for TermsGenome {
+    fn default() -> TermsGenome {
+        TermsGenome {
+            kind: Self::NAME.to_owned(),
+            base: String::new(),
+            start: InitialPopulation::Random,
+            unit: None,
+            free: Vec::new(),
+            weights: BTreeMap::new(),
+        }
+    }
+}
+
+impl NamedSettings for TermsGenome {
+    const NAME: &'static str = "terms";
+}
+
+impl GenomeConfig for TermsGenome {
+    /// Which weights are free does not depend on where the others come from.
+    fn draft(&self) -> Result<Genome, SettingError> {
+        self.with_base(Weights::zero("none"))
+    }
+
+    fn build(&self) -> Result<Genome, SettingError> {
+        let base = named_weights(&self.base);
+        self.with_base(base.map_err(|error| SettingError::new("base", error.to_string()))?)
+    }
+
+    fn sets_terms(&self) -> bool {
+        true
+    }
+
+    fn unit(&self) -> f64 {
+        self.unit.unwrap_or(1.0)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -69,25 +99,6 @@ pub struct FreeSettings {
     /// First and last entry of a table that are free; the others keep their base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<[usize; 2]>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gene {
-    pub name: String,
-    pub low: f64,
-    pub high: f64,
-    /// Bounds of the evaluation itself; dynamic boundaries stop here.
-    pub floor: f64,
-    pub ceiling: f64,
-    /// Interval of the random start.
-    pub start: [f64; 2],
-    targets: Vec<GeneTarget>,
-}
-
-impl Gene {
-    pub fn range(&self) -> f64 {
-        self.high - self.low
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,12 +147,13 @@ impl GeneColumn {
     }
 }
 
-pub struct Genome {
-    pub genes: Vec<Gene>,
-    pub start: InitialPopulation,
+/// How genes become weights of terms.
+pub(super) struct TermDecoder {
     /// Centipawns in a unit of a gene.
     unit: f64,
     base: Weights,
+    /// What each gene sets.
+    targets: Vec<Vec<GeneTarget>>,
     columns: Vec<GeneColumn>,
     /// For each term its column, if it has one.
     column_of: Vec<Option<u16>>,
@@ -152,32 +164,25 @@ pub struct Genome {
 }
 
 /// An individual's weights by column.
+#[derive(Default)]
 pub struct ColumnValues {
     pub columns: Vec<PackedScore>,
     /// Whether endgame scales apply.
     pub scaled: bool,
 }
 
-impl Genome {
-    pub fn new(settings: &GenomeSettings, base: Weights) -> Result<Genome, SettingError> {
-        let mut base = base;
-        let mut genes = Vec::new();
-        let unit = settings.unit.unwrap_or(1.0);
-        if !(unit > 0.0 && unit.is_finite()) || unit != 1.0 && !settings.free.is_empty() {
+/// A gene with the weights it sets.
+type TargetedGene = (Gene, Vec<GeneTarget>);
+
+impl TermsGenome {
+    fn with_base(&self, mut base: Weights) -> Result<Genome, SettingError> {
+        let unit = self.unit();
+        if !(unit > 0.0 && unit.is_finite()) || unit != 1.0 && !self.free.is_empty() {
             let problem = "not a positive number, or not 1 with whole families free";
             return Err(SettingError::new("unit", problem));
         }
-        for name in &settings.free {
-            let family = Family::ALL.iter().find(|family| family.key() == name);
-            let unknown = || SettingError::new("free", format!("no family {name}"));
-            let family = *family.ok_or_else(unknown)?;
-            for info in TERMS.iter().filter(|info| info.family == family) {
-                if !settings.weights.contains_key(info.name) {
-                    genes.extend(info.terms().flat_map(|term| own_genes(term, info)));
-                }
-            }
-        }
-        for (name, weight) in &settings.weights {
+        let mut genes = self.family_genes()?;
+        for (name, weight) in &self.weights {
             let fail = |problem| SettingError::new(format!("weights.{name}"), problem);
             let info = TermInfo::named(name).ok_or_else(|| fail("no such term".to_owned()))?;
             match weight {
@@ -196,25 +201,60 @@ impl Genome {
         if genes.is_empty() {
             return Err(SettingError::new("weights", "no weight is free"));
         }
-        genes.sort_by_key(|gene| gene.targets[0].term);
-        Ok(Genome::assemble(genes, settings.start, unit, base))
+        genes.sort_by_key(|(_, targets)| targets[0].term);
+        let (genes, targets): (Vec<Gene>, Vec<_>) = genes.into_iter().unzip();
+        let decoder = TermDecoder::new(targets, unit, base);
+        let base_genes = decoder.genes_of(&genes, &decoder.base);
+        Ok(Genome {
+            genes,
+            start: self.start,
+            base_genes,
+            decoder: Decoder::Terms(decoder),
+        })
     }
 
-    fn assemble(genes: Vec<Gene>, start: InitialPopulation, unit: f64, base: Weights) -> Genome {
-        let count = crate::eval::WEIGHT_COUNT;
-        let mut setters = vec![(None, None, 1); count];
-        for (number, gene) in genes.iter().enumerate() {
-            for target in &gene.targets {
-                let setter = &mut setters[target.term.index()];
-                if target.phases.midgame() {
-                    setter.0 = Some(number);
+    /// The genes of families that are free as a whole.
+    fn family_genes(&self) -> Result<Vec<TargetedGene>, SettingError> {
+        let mut genes = Vec::new();
+        for name in &self.free {
+            let family = Family::ALL.iter().find(|family| family.key() == name);
+            let unknown = || SettingError::new("free", format!("no family {name}"));
+            let family = *family.ok_or_else(unknown)?;
+            for info in TERMS.iter().filter(|info| info.family == family) {
+                if !self.weights.contains_key(info.name) {
+                    genes.extend(info.terms().flat_map(|term| own_genes(term, info)));
                 }
-                if target.phases.endgame() {
-                    setter.1 = Some(number);
-                }
-                setter.2 = target.factor;
             }
         }
+        Ok(genes)
+    }
+}
+
+/// The genes that set a term in the midgame and in the endgame, and the factor.
+type Setters = (Option<usize>, Option<usize>, u16);
+
+/// For each term, which genes set it.
+fn setters(targets: &[Vec<GeneTarget>]) -> Vec<Setters> {
+    let mut setters = vec![(None, None, 1); crate::eval::WEIGHT_COUNT];
+    for (number, targets) in targets.iter().enumerate() {
+        for target in targets {
+            let setter = &mut setters[target.term.index()];
+            if target.phases.midgame() {
+                setter.0 = Some(number);
+            }
+            if target.phases.endgame() {
+                setter.1 = Some(number);
+            }
+            setter.2 = target.factor;
+        }
+    }
+    setters
+}
+
+impl TermDecoder {
+    fn new(targets: Vec<Vec<GeneTarget>>, unit: f64, base: Weights) -> TermDecoder {
+        let count = crate::eval::WEIGHT_COUNT;
+        let setters = setters(&targets);
         let mut columns: Vec<GeneColumn> = Vec::new();
         let mut by_setter = BTreeMap::new();
         let mut column_of = vec![None; count];
@@ -241,37 +281,25 @@ impl Genome {
             }
         }
         let mut scales = (0..count).filter_map(Term::from_index).filter(is_scale);
-        Genome {
+        TermDecoder {
             always_scaled: scales.any(|term| fixed[term.index()] != PackedScore::ZERO),
-            genes,
-            start,
             unit,
             base,
+            targets,
             columns,
             column_of,
             fixed,
         }
     }
 
-    /// Whether genes of one genome mean the same in the other.
-    pub fn is_compatible_with(&self, other: &Genome) -> bool {
-        let names = self.genes.iter().map(|gene| &gene.name);
-        self.unit == other.unit && names.eq(other.genes.iter().map(|gene| &gene.name))
-    }
-
-    pub fn len(&self) -> usize {
-        self.genes.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.genes.is_empty()
+    pub fn unit(&self) -> f64 {
+        self.unit
     }
 
     pub fn columns(&self) -> &[GeneColumn] {
         &self.columns
     }
 
-    /// The column that counts a term, and the part of its weight that no gene sets.
     pub fn column_of(&self, term: Term) -> (Option<u16>, PackedScore) {
         (self.column_of[term.index()], self.fixed[term.index()])
     }
@@ -279,7 +307,7 @@ impl Genome {
     /// The families that any individual can use.
     pub fn families(&self) -> Vec<Family> {
         let free = |family| {
-            let mut targets = self.genes.iter().flat_map(|gene| &gene.targets);
+            let mut targets = self.targets.iter().flatten();
             targets.any(|target| target.term.info().family == family)
         };
         let used = |family: &Family| self.base.uses(*family) || free(*family);
@@ -289,9 +317,9 @@ impl Genome {
     /// The evaluation that the genes encode.
     pub fn weights(&self, values: &[f64]) -> Weights {
         let mut flat = self.base.genes();
-        for (gene, &value) in self.genes.iter().zip(values) {
+        for (targets, &value) in self.targets.iter().zip(values) {
             let value = value * self.unit;
-            for target in &gene.targets {
+            for target in targets {
                 let index = 2 * target.term.index();
                 let value = value * f64::from(target.factor);
                 if target.phases.midgame() {
@@ -334,9 +362,9 @@ impl Genome {
     }
 
     /// The genes closest to these weights; the first target of each gene decides.
-    pub fn genes_of(&self, weights: &Weights) -> Vec<f64> {
-        let value = |gene: &Gene| {
-            let target = gene.targets[0];
+    pub fn genes_of(&self, genes: &[Gene], weights: &Weights) -> Vec<f64> {
+        let value = |(gene, targets): (&Gene, &Vec<GeneTarget>)| {
+            let target = targets[0];
             let value = weights.get(target.term);
             let value = if target.phases.midgame() {
                 value.midgame
@@ -346,29 +374,7 @@ impl Genome {
             let value = value / f64::from(target.factor) / self.unit;
             value.clamp(gene.low, gene.high)
         };
-        self.genes.iter().map(value).collect()
-    }
-
-    pub fn gene_index(&self, name: &str) -> Option<usize> {
-        self.genes.iter().position(|gene| gene.name == name)
-    }
-
-    /// Genes by name: all of them, within their bounds, and no others.
-    pub fn genes_named(&self, values: &BTreeMap<String, f64>) -> Result<Vec<f64>, String> {
-        if let Some(name) = values.keys().find(|name| self.gene_index(name).is_none()) {
-            return Err(format!("no gene {name}"));
-        }
-        let value = |gene: &Gene| match values.get(&gene.name) {
-            Some(value) if (gene.low..=gene.high).contains(value) => Ok(*value),
-            Some(value) => Err(format!("{} {value} is out of bounds", gene.name)),
-            None => Err(format!("no value for {}", gene.name)),
-        };
-        self.genes.iter().map(value).collect()
-    }
-
-    /// The genes of the base itself.
-    pub fn base_genes(&self) -> Vec<f64> {
-        self.genes_of(&self.base)
+        genes.iter().zip(&self.targets).map(value).collect()
     }
 }
 
@@ -400,7 +406,7 @@ fn fix(base: &mut Weights, info: &TermInfo, entries: &[f64], unit: f64) -> Resul
 }
 
 /// Both phases of a term within its own bounds.
-fn own_genes(term: Term, info: &TermInfo) -> Vec<Gene> {
+fn own_genes(term: Term, info: &TermInfo) -> Vec<TargetedGene> {
     let (low, high) = (f64::from(info.low), f64::from(info.high));
     phase_genes(&term.label(), &[term], true)
         .into_iter()
@@ -408,7 +414,11 @@ fn own_genes(term: Term, info: &TermInfo) -> Vec<Gene> {
         .collect()
 }
 
-fn named_genes(info: &TermInfo, free: &FreeSettings, unit: f64) -> Result<Vec<Gene>, String> {
+fn named_genes(
+    info: &TermInfo,
+    free: &FreeSettings,
+    unit: f64,
+) -> Result<Vec<TargetedGene>, String> {
     check_bounds(info, free.low * unit)?;
     check_bounds(info, free.high * unit)?;
     if free.low > free.high {
@@ -475,14 +485,16 @@ fn gene(
     info: &TermInfo,
     unit: f64,
     [bounds, start]: [[f64; 2]; 2],
-) -> Gene {
-    Gene {
+) -> TargetedGene {
+    let gene = Gene {
         name,
         low: bounds[0],
         high: bounds[1],
         floor: f64::from(info.low) / unit,
         ceiling: f64::from(info.high) / unit,
         start,
-        targets,
-    }
+        step: None,
+        resolution: 0.0,
+    };
+    (gene, targets)
 }
