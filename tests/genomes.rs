@@ -119,11 +119,11 @@ fn tuned_constants_are_a_weights_file_that_searches_differently() {
 #[test]
 fn tuned_options_are_a_table_and_commands_and_are_not_installed() {
     let desk = Desk::new(&options());
-    let arguments = ["--set", "run.closing_games=2", "--install", "--force"];
-    let output = desk.tune("out", &arguments);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("best.uci"), "{error}");
-    assert_refused(&output, &["not installed", "options of an engine"]);
+    let refused = ["not installed", "options of an engine", "best.uci"];
+    assert_refused(&desk.tune("out", &["--install", "--force"]), &refused);
+    assert!(!desk.path("out").exists(), "refused before any game");
+    let output = desk.tune("out", &["--set", "run.closing_games=2"]);
+    assert_success(&output);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("result against its start: "), "{text}");
     assert!(!text.contains("weights that play now"), "{text}");

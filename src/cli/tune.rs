@@ -12,7 +12,7 @@ use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
 use crate::tune::report;
-use crate::tune::run::{self, FinishedRun, RunFolder, RunSummary, Session};
+use crate::tune::run::{self, FinishedRun, InstallError, RunFolder, RunSummary, Session};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -77,6 +77,9 @@ impl Arguments {
             !self.install || self.runs == 1 && variants.len() == 1,
             "--install: several runs have no single result; run one"
         );
+        if self.install && !variants[0].1.makes_weights() {
+            return Err(InstallError::NotWeights.into());
+        }
         let out = self.out_folder(&variants[0].1, &mut session)?;
         for (label, experiment) in &variants {
             let base = label.as_ref().map_or(out.clone(), |label| out.join(label));

@@ -96,6 +96,14 @@ impl Experiment {
         }
     }
 
+    /// Whether its result is weights, which can be installed.
+    pub fn makes_weights(&self) -> bool {
+        match self {
+            Experiment::Evolution(preset) => preset.genome.makes_weights(),
+            Experiment::Training(_) => true,
+        }
+    }
+
     /// The text of a file that gives this experiment again.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         match self {

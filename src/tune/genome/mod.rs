@@ -81,6 +81,11 @@ pub trait GenomeConfig {
     fn unit(&self) -> f64 {
         1.0
     }
+
+    /// Whether individuals are weights, which can be installed.
+    fn makes_weights(&self) -> bool {
+        true
+    }
 }
 
 settings_list! {

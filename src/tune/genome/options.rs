@@ -88,6 +88,10 @@ impl GenomeConfig for OptionsGenome {
         }
         Ok(genome)
     }
+
+    fn makes_weights(&self) -> bool {
+        false
+    }
 }
 
 impl OptionsGenome {
