@@ -27,6 +27,7 @@ use thiserror::Error;
 use super::genome::{Candidate, CandidateError};
 use super::preset::{PresetError, RunSettings};
 use crate::data::DataError;
+use crate::eval::WeightsError;
 use checkpoint::Checkpoint;
 
 pub use closing::{Closing, ClosingMatch, InstallError, SCORES, prove};
@@ -44,6 +45,8 @@ pub enum RunError {
     Preset(#[from] PresetError),
     #[error(transparent)]
     Data(#[from] DataError),
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     #[error(transparent)]
     Candidate(#[from] CandidateError),
     #[error("{path}: {reason}")]
