@@ -140,7 +140,9 @@ impl Iterator for LabelReader {
             },
         };
         let label = label.and_then(|label| match label.result {
-            None if self.needs.result => Err("no result (finch selfplay keeps results with --blunders 0)".to_owned()),
+            None if self.needs.result => {
+                Err("no result (finch selfplay keeps results with --blunders 0)".to_owned())
+            }
             _ => Ok(label),
         });
         Some(label.map_err(|reason| self.bad(number, reason)))
