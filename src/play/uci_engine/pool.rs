@@ -1,4 +1,7 @@
 //! Engines that are kept between games and serve players that differ in options only.
+//!
+//! Many engines take up options only when they start, or keep scores that were made with other
+//! ones: they are started again for other options.
 
 use std::sync::Arc;
 
@@ -10,26 +13,36 @@ use crate::play::player::{Fault, GameView, MoveRecord, Player};
 use crate::position::Position;
 
 /// Engines that wait for their next game. There are never more of them than played at once.
-#[derive(Default)]
 pub struct EnginePool {
     idle: Mutex<Vec<UciEngine>>,
+    /// Whether an engine has to be started again for other options.
+    restarts: bool,
 }
 
 impl EnginePool {
-    /// An engine with these options: one that waits, or a new one.
+    pub fn new(restarts: bool) -> EnginePool {
+        EnginePool {
+            idle: Mutex::default(),
+            restarts,
+        }
+    }
+
+    /// An engine with these options: one that waits, or a new one in place of one that waits.
     pub fn take(self: &Arc<EnginePool>, command: &EngineCommand) -> PooledEngine {
         let mut idle = self.idle.lock();
-        let found = idle
-            .iter()
-            .position(|engine| engine.engine.starts_same_program(command));
-        let waiting = found.map(|index| idle.swap_remove(index));
+        let same = idle.iter().position(|waiting| waiting.engine == *command);
+        let similar = || {
+            let mut idle = idle.iter();
+            idle.position(|waiting| waiting.engine.starts_same_program(command))
+        };
+        let waiting = same.or_else(similar).map(|index| idle.remove(index));
         drop(idle);
         let engine = match waiting {
-            Some(mut engine) => {
+            Some(mut engine) if same.is_some() || !self.restarts => {
                 engine.set_options(&command.options);
                 engine
             }
-            None => UciEngine::new(command.clone()),
+            _ => UciEngine::new(command.clone()),
         };
         PooledEngine {
             engine: Some(engine),

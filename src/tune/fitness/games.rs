@@ -288,10 +288,10 @@ pub struct Arena {
 impl Arena {
     pub fn new(genome: Arc<Genome>, settings: &GamesSettings) -> Result<Arena, OpeningsError> {
         Ok(Arena {
-            genome,
             rules: settings.rules(),
             openings: settings.openings.load()?,
-            engines: Arc::default(),
+            engines: Arc::new(EnginePool::new(genome.restarts_engine())),
+            genome,
         })
     }
 

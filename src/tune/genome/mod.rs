@@ -3,13 +3,13 @@
 //! A gene is a real number within bounds. What plays is rounded exactly as its file is, so an
 //! individual plays as it is saved. A preset says what its genes are by `[genome] kind`:
 //!
-//! - [`terms`]: weights of the evaluation's terms, the default
-//! - [`search`]: constants of the search
-//! - [`network_output`]: output biases and scales of a network, or its output layer
-//! - [`options`]: options of any UCI engine
+//! - `terms`: weights of the evaluation's terms, the default
+//! - `search`: constants of the search
+//! - `network-output`: output biases and scales of a network, or its output layer
+//! - `options`: options of any UCI engine
 //!
 //! A [`Candidate`] is an individual as a player, and the result of a run. A new kind is a file in
-//! this folder, a line in [`GenomeSettings`] and a [`Decoder`]. `kind = "network"`, all weights of
+//! this folder, a line in [`GenomeSettings`] and a `Decoder`. `kind = "network"`, all weights of
 //! a network, has gradients and is trained by [`network`](super::network).
 
 mod candidate;
@@ -153,6 +153,11 @@ impl Genome {
             Decoder::Terms(decoder) => Some(decoder),
             _ => None,
         }
+    }
+
+    /// Whether an engine has to be started again for other options.
+    pub fn restarts_engine(&self) -> bool {
+        matches!(&self.decoder, Decoder::Options(decoder) if decoder.restart)
     }
 
     /// Whether genes are weights of terms.

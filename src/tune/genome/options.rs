@@ -20,6 +20,9 @@ pub struct OptionsGenome {
     /// The command that starts the engine, with its arguments.
     pub engine: String,
     pub start: InitialPopulation,
+    /// Start the engine again for other options. Without it games begin sooner, but many engines
+    /// take up options only when they start, or keep scores that were made with other ones.
+    pub restart: bool,
     /// Options by name: a number, a word or true and false is fixed, a table is free.
     pub options: BTreeMap<String, EngineOptionSettings>,
 }
@@ -55,6 +58,7 @@ impl Default for OptionsGenome {
             kind: Self::NAME.to_owned(),
             engine: String::new(),
             start: InitialPopulation::Base,
+            restart: true,
             options: BTreeMap::new(),
         }
     }
@@ -131,6 +135,7 @@ impl OptionsGenome {
             base_genes,
             decoder: Decoder::Options(OptionDecoder {
                 engine: self.engine.clone(),
+                restart: self.restart,
                 fixed,
             }),
         })
@@ -169,6 +174,7 @@ fn check_option(
 /// How genes become options.
 pub(super) struct OptionDecoder {
     engine: String,
+    pub restart: bool,
     fixed: BTreeMap<String, OptionValue>,
 }
 

@@ -300,12 +300,14 @@ impl Algorithm for Spsa {
         };
         let mut order: Vec<usize> = (0..theta.len()).collect();
         order.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
+        order.retain(|at| share(*at) > 0.0);
         let moved = order.into_iter().take(NAMED_GENES).map(|at| {
             let (name, from, to) = (&genome.genes[at].name, self.state.origin[at], theta[at]);
             format!("{name} {from:.1} → {to:.1}")
         });
-        let moved: Vec<String> = moved.collect();
-        Some(format!("{} games  {}", self.state.games, moved.join("  ")))
+        let games = format!("{} games", self.state.games);
+        let parts: Vec<String> = [games].into_iter().chain(moved).collect();
+        Some(parts.join("  "))
     }
 }
 
