@@ -12,6 +12,7 @@
 //! | [`bench`] | fixed positions at a fixed depth: the signature of how Finch plays |
 //! | [`play`] | games and matches, UCI client for other engines, SPRT, ratings |
 //! | [`data`] | games, positions and labels: PGN, EPD, packed files, self-play, mentor engines |
+//! | [`analysis`] | test suites and games, analysed by one or more engines |
 //! | [`tune`] | genome × fitness × method: evolving weights, training networks, runs, reports |
 //! | [`uci`] | the UCI session: commands, options, `info` lines |
 //! | [`cli`] | the command line, one file per subcommand; without a subcommand it starts [`uci`] |
@@ -20,6 +21,7 @@
 //! for their scores. New weights take this one: [`data`] gives labelled positions, [`tune`]
 //! optimises the weights, [`play`] measures whether they win.
 
+pub mod analysis;
 pub mod bench;
 pub mod book;
 pub mod cli;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms by level. A room may use rooms of lower levels only.
-const LEVELS: [&[&str]; 11] = [
+const LEVELS: [&[&str]; 12] = [
     &["files", "hash", "random", "terminal"],
     &["position"],
     &["eval"],
@@ -15,6 +15,7 @@ const LEVELS: [&[&str]; 11] = [
     &["bench"],
     &["play"],
     &["data"],
+    &["analysis"],
     &["tune"],
     &["uci"],
     &["cli"],

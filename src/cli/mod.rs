@@ -32,6 +32,7 @@ mod rate;
 mod recognise;
 mod report;
 mod selfplay;
+mod solve;
 mod train;
 mod tune;
 mod uci;
@@ -145,6 +146,8 @@ subcommands! {
         Openings(openings::Arguments) weights;
     }
     "Evaluate" {
+        /// Solve test suites, Finch and other engines side by side.
+        Solve(Box<solve::Arguments>) weights;
         /// Explain a position's evaluation term by term.
         Eval(eval::Arguments) weights;
         /// Check a weights file, compare two, list the terms.

@@ -123,7 +123,7 @@ pub fn without(line: &str, codes: &[&str]) -> String {
 }
 
 /// What follows an operation code, up to its semicolon.
-pub(super) fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
+pub fn operand<'a>(text: &'a str, code: &str) -> Option<&'a str> {
     let operations = text.splitn(5, char::is_whitespace).nth(4)?;
     // A complete FEN has two counters before the operations.
     let operations = operations.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');

@@ -14,7 +14,7 @@
 //! by a priority that follows from the seed and the case alone: the same files and seed give the
 //! same cases, and raising a limit only adds to them.
 
-mod epd;
+pub mod epd;
 mod generation;
 mod label;
 mod labelling;

@@ -10,6 +10,7 @@ mod pool;
 mod process;
 
 use std::path::PathBuf;
+use std::str::SplitWhitespace;
 use std::time::{Duration, Instant};
 
 use shakmaty::uci::UciMove;
@@ -195,6 +196,32 @@ impl UciEngine {
         Ok(answers)
     }
 
+    /// Searches a position that belongs to no game and forgets it. `observe` gets the first line
+    /// of each iteration.
+    pub fn analyse_position(
+        &mut self,
+        position: &Position,
+        limits: Limits,
+        observe: &mut (dyn FnMut(EngineLine) + Send),
+    ) -> Result<Move, Fault> {
+        self.new_game(position)?;
+        let view = GameView {
+            game: &Game::new(position.clone()),
+            start: position,
+            moves: &[],
+        };
+        let started = Instant::now();
+        let limits = MoveLimits {
+            search: limits,
+            margin: self.engine.timeout,
+        };
+        let answer = self.ask(&view, &limits, &mut |at, words| {
+            let line = EngineLine::read(words, position, at.duration_since(started));
+            line.into_iter().for_each(&mut *observe);
+        });
+        Ok(answer.inspect_err(|_| self.process = None)?.m)
+    }
+
     fn prepare(&mut self, start: &Position) -> Result<(), Fault> {
         let timeout = self.engine.timeout;
         self.start()?;
@@ -204,7 +231,13 @@ impl UciEngine {
         process.is_ready(timeout)
     }
 
-    fn ask(&mut self, view: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
+    /// `observe` gets the words of every `info` line and when it arrived.
+    fn ask(
+        &mut self,
+        view: &GameView<'_>,
+        limits: &MoveLimits,
+        observe: &mut dyn FnMut(Instant, SplitWhitespace<'_>),
+    ) -> Result<MoveRecord, Fault> {
         let mover = view.game.position().turn();
         let process = self.process.as_mut().ok_or_else(ended)?;
         // Lines that arrive late belong to the last move.
@@ -229,7 +262,10 @@ impl UciEngine {
                 })?;
             let mut words = line.split_whitespace();
             match words.next() {
-                Some("info") => info.read(words),
+                Some("info") => {
+                    info.read(words.clone());
+                    observe(at, words);
+                }
                 Some("bestmove") => {
                     let text = words.next().unwrap_or_default();
                     let m = read_move(text, view.game.position())?;
@@ -257,7 +293,8 @@ impl Player for UciEngine {
     }
 
     fn think(&mut self, view: &GameView<'_>, limits: &MoveLimits) -> Result<MoveRecord, Fault> {
-        self.ask(view, limits).inspect_err(|fault| {
+        let answer = self.ask(view, limits, &mut |_, _| {});
+        answer.inspect_err(|fault| {
             // An engine that still searches, or has ended, cannot play the next game.
             if fault.kind != FaultKind::IllegalMove {
                 self.process = None;
@@ -322,6 +359,7 @@ struct Info {
     score: Option<ReportedScore>,
     depth: u32,
     nodes: u64,
+    is_bound: bool,
 }
 
 impl Info {
@@ -334,6 +372,7 @@ impl Info {
                 "nodes" => found.nodes = number(words.next()).unwrap_or(0),
                 "multipv" => first_line = number(words.next()) == Some(1),
                 "score" => found.score = read_score(&mut words),
+                "lowerbound" | "upperbound" => found.is_bound = true,
                 "pv" | "string" => break,
                 _ => {}
             }
@@ -351,6 +390,49 @@ impl Info {
             nodes: self.nodes,
             elapsed,
         }
+    }
+}
+
+/// What an engine reports after an iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineLine {
+    pub depth: u32,
+    pub score: ReportedScore,
+    pub nodes: u64,
+    pub elapsed: Duration,
+    /// As far as its moves are legal.
+    pub pv: Vec<Move>,
+}
+
+impl EngineLine {
+    /// Reads an `info` line; nothing if it is a bound, a further line or has no moves.
+    fn read(
+        words: SplitWhitespace<'_>,
+        position: &Position,
+        elapsed: Duration,
+    ) -> Option<EngineLine> {
+        let mut info = Info::default();
+        info.read(words.clone());
+        let mut words = words.skip_while(|word| !matches!(*word, "pv" | "string"));
+        let mut after = position.clone();
+        let mut pv = Vec::new();
+        if words.next() == Some("pv") {
+            for word in words {
+                let Ok(m) = read_move(word, &after) else {
+                    break;
+                };
+                after.play(m);
+                pv.push(m);
+            }
+        }
+        let line = EngineLine {
+            depth: info.depth,
+            score: info.score.filter(|_| !info.is_bound)?,
+            nodes: info.nodes,
+            elapsed,
+            pv,
+        };
+        (!line.pv.is_empty()).then_some(line)
     }
 }
 

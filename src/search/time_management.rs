@@ -2,7 +2,7 @@
 //!
 //! The soft limit is checked between iterations; an unstable best move, a falling score and nodes
 //! spread over many moves extend it. The hard limit is checked all the time and never changes.
-//! Both leave the overhead of GUI and connection.
+//! Both leave the overhead of GUI and connection; a time for the move alone is used in full.
 
 use std::time::{Duration, Instant};
 
@@ -42,11 +42,11 @@ impl TimeManager {
         params: &SearchParams,
     ) -> TimeManager {
         if let Some(move_time) = limits.move_time {
-            let budget = move_time.saturating_sub(overhead).max(SMALLEST);
+            // Who gives a time for the move wants it used: no overhead is held back.
             return TimeManager {
                 started,
                 soft: None,
-                hard: Some(budget),
+                hard: Some(move_time.max(SMALLEST)),
             };
         }
         let Some(remaining) = limits.remaining(mover) else {
@@ -258,11 +258,11 @@ mod tests {
     }
 
     #[test]
-    fn movetime_is_kept_but_for_the_overhead() {
+    fn movetime_is_used_in_full() {
         let limits = Limits::move_time(Duration::from_millis(100));
         let params = SearchParams::default();
         let clock = TimeManager::new(&limits, Color::White, 1, OVERHEAD, Instant::now(), &params);
-        assert_eq!(clock.hard, Some(Duration::from_millis(90)));
+        assert_eq!(clock.hard, Some(Duration::from_millis(100)));
         assert_eq!(clock.soft, None);
     }
 }

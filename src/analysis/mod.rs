@@ -1,0 +1,12 @@
+//! Analysis of single positions and of whole games by one or more engines.
+//!
+//! - [`analyser`]: an engine that reports a line after each iteration, Finch or another
+//! - [`suite`]: test suites in EPD; [`solve`]: which of their positions an engine solves, and when
+
+pub mod analyser;
+pub mod solve;
+pub mod suite;
+
+pub use analyser::{Analyser, AnalyserError};
+pub use solve::{Attempt, SolveReport};
+pub use suite::{Suite, SuitePosition};
