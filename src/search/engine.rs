@@ -23,6 +23,7 @@ use thiserror::Error;
 use super::limits::Limits;
 use super::params::{ParamError, SearchParams};
 use super::score::MATE_IN_MAX;
+use super::strength::StrengthSettings;
 use super::threads::{Control, Worker};
 use super::transposition::OutOfMemory;
 use super::{
@@ -45,6 +46,7 @@ pub struct EngineSettings {
     pub contempt: Centipawns,
     /// Scores are for people to read: no contempt.
     pub analyse_mode: bool,
+    pub strength: StrengthSettings,
     pub weights: Arc<Weights>,
     pub params: SearchParams,
 }
@@ -69,6 +71,7 @@ impl EngineSettings {
             move_overhead: EngineSettings::DEFAULT_MOVE_OVERHEAD,
             contempt: EngineSettings::DEFAULT_CONTEMPT,
             analyse_mode: false,
+            strength: StrengthSettings::default(),
             weights,
             params,
         }
@@ -215,7 +218,7 @@ impl Engine {
         &self.settings
     }
 
-    /// Takes over new settings. New weights and another table size end a search under way and
+    /// Takes over new settings. New weights, another strength and another table size end a search under way and
     /// forget what was learned; another number of threads ends it, too. Where something cannot be
     /// had, the rest is applied and the settings say what there is.
     pub fn configure(&mut self, settings: EngineSettings) -> Result<(), EngineError> {
@@ -231,7 +234,8 @@ impl Engine {
         } else {
             self.start_helpers(threads)
         };
-        if !Arc::ptr_eq(&self.settings.weights, &before.weights) {
+        let same_weights = Arc::ptr_eq(&self.settings.weights, &before.weights);
+        if !same_weights || self.settings.strength != before.strength {
             self.new_game();
         }
         resized.and(started)

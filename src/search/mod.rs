@@ -38,6 +38,7 @@ mod piece_values;
 mod pruning;
 mod qsearch;
 pub mod score;
+pub mod strength;
 mod threads;
 mod time_management;
 mod transposition;
@@ -47,7 +48,7 @@ use std::time::Duration;
 
 use shakmaty::Move;
 
-use crate::eval::{Evaluator, Weights};
+use crate::eval::{Centipawns, Evaluator, Weights};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
 use engine::Job;
@@ -58,6 +59,7 @@ use lmr::LmrTable;
 pub use params::{ParamError, ParamInfo, SearchParams};
 use piece_values::PieceValues;
 use score::MAX_PLY;
+use strength::Handicap;
 use threads::Control;
 pub use threads::STACK_BYTES;
 use time_management::TimeManager;
@@ -193,6 +195,10 @@ struct Search<'a> {
     params: SearchParams,
     /// In internal units.
     contempt: i32,
+    handicap: Option<Handicap>,
+    /// A centipawn in internal units.
+    centipawn: f64,
+    node_limit: Option<u64>,
     time: TimeManager,
     /// Zero for the main thread, which keeps the clock and reports.
     id: usize,
@@ -222,6 +228,7 @@ impl<'a> Search<'a> {
             settings, request, ..
         } = job;
         data.adopt(settings);
+        let handicap = settings.strength.handicap();
         let position = request.game.position();
         let ply = Ply {
             played: PieceTo::NONE,
@@ -254,6 +261,14 @@ impl<'a> Search<'a> {
             data,
             params: settings.params.clone(),
             contempt: job.contempt(),
+            node_limit: request
+                .limits
+                .nodes
+                .into_iter()
+                .chain(handicap.map(|one| one.nodes))
+                .min(),
+            centipawn: f64::from(settings.weights.win_model().score(Centipawns(100))) / 100.0,
+            handicap,
             id,
             pv_index: 0,
             root_depth: 0,

@@ -183,10 +183,7 @@ impl Search<'_> {
 
     #[inline]
     fn nodes_used_up(&self, nodes: u64) -> bool {
-        self.request
-            .limits
-            .nodes
-            .is_some_and(|limit| nodes >= limit)
+        self.node_limit.is_some_and(|limit| nodes >= limit)
     }
 
     /// Static evaluation and everything else known before the moves are searched.
@@ -241,7 +238,13 @@ impl Search<'_> {
             return None;
         }
         let known = entry.and_then(|entry| entry.eval);
-        Some(known.unwrap_or_else(|| self.data.evaluator.evaluate_at(position, ply)))
+        Some(known.unwrap_or_else(|| {
+            let eval = self.data.evaluator.evaluate_at(position, ply);
+            match &self.handicap {
+                Some(handicap) => handicap.blurred(eval, position.key(), self.centipawn),
+                None => eval,
+            }
+        }))
     }
 
     /// The evaluation with correction history, scaled down as the fifty moves run out.

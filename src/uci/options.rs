@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::session::Session;
 use crate::eval::Centipawns;
+use crate::search::strength::{MAX_ELO, MAX_SKILL, MIN_ELO};
 use crate::search::{EngineSettings, SearchParams};
 
 /// What became of setting an option; the error is for people.
@@ -129,6 +130,34 @@ pub static OPTIONS: &[UciOption] = &[
                 let contempt = Centipawns(centipawns as i32);
                 session.configure(|engine| engine.contempt = contempt)
             },
+        },
+    },
+    UciOption {
+        name: "UCI_LimitStrength",
+        meaning: "play at the strength of UCI_Elo",
+        kind: Kind::Check {
+            default: false,
+            set: |session, on| session.configure(|engine| engine.strength.limited = on),
+        },
+    },
+    UciOption {
+        name: "UCI_Elo",
+        meaning: "the rating to play at with UCI_LimitStrength",
+        kind: Kind::Spin {
+            default: MAX_ELO as i64,
+            min: MIN_ELO as i64,
+            max: MAX_ELO as i64,
+            set: |session, elo| session.configure(|engine| engine.strength.elo = elo as u32),
+        },
+    },
+    UciOption {
+        name: "Skill Level",
+        meaning: "0 is the weakest play, 20 full strength; UCI_LimitStrength overrides it",
+        kind: Kind::Spin {
+            default: MAX_SKILL as i64,
+            min: 0,
+            max: MAX_SKILL as i64,
+            set: |session, level| session.configure(|engine| engine.strength.skill = level as u32),
         },
     },
     UciOption {

@@ -265,6 +265,11 @@ impl Session {
 
     /// Forgets what was learned in the game before.
     pub fn clear(&mut self) {
+        if self.engine().strength.rating().is_some() {
+            // A limited player errs differently in each game.
+            let seed = rand::random();
+            let _ = self.configure(|engine| engine.strength.seed = seed);
+        }
         self.engine.new_game();
     }
 
