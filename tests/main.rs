@@ -19,6 +19,7 @@ mod perft;
 mod rating;
 mod recognition;
 mod rooms;
+mod solve;
 mod support;
 mod terms;
 mod tune;

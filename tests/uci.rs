@@ -798,3 +798,33 @@ fn an_unknown_preset_is_named() {
     let answer = engine.ask("setoption name Tune value no-such");
     assert!(answer[0].contains("no such preset or file"), "{answer:?}");
 }
+
+#[test]
+fn limited_strength_searches_little_and_still_mates() {
+    let mut engine = Engine::start();
+    engine.send("setoption name UCI_LimitStrength value true");
+    engine.send("setoption name UCI_Elo value 800");
+    engine.send("ucinewgame");
+    let (infos, _) = engine.go("wtime 600000 btime 600000");
+    let nodes = |line: &String| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "nodes");
+        words.nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    assert!(nodes(infos.last().unwrap()) < 2_000, "{infos:?}");
+    engine.send("position fen 6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
+    let (_, best) = engine.go("wtime 600000 btime 600000");
+    assert!(best.starts_with("bestmove a1a8"), "{best}");
+}
+
+#[test]
+fn a_limited_player_errs_differently_in_each_game() {
+    let mut engine = Engine::start();
+    engine.send("setoption name Skill Level value 2");
+    let mut moves = std::collections::BTreeSet::new();
+    for _ in 0..20 {
+        engine.send("ucinewgame");
+        engine.send("position startpos");
+        moves.insert(engine.go("movetime 100").1);
+    }
+    assert!(moves.len() > 1, "{moves:?}");
+}

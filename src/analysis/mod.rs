@@ -1,9 +1,11 @@
 //! Analysis of single positions and of whole games by one or more engines.
 //!
 //! - [`analyser`]: an engine that reports a line after each iteration, Finch or another
+//! - [`annotate`]: games with scores, mistakes and better lines
 //! - [`suite`]: test suites in EPD; [`solve`]: which of their positions an engine solves, and when
 
 pub mod analyser;
+pub mod annotate;
 pub mod solve;
 pub mod suite;
 

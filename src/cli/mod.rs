@@ -16,6 +16,7 @@ macro_rules! eprintln {
     };
 }
 
+mod annotate;
 mod bench;
 mod eval;
 mod filters;
@@ -146,6 +147,8 @@ subcommands! {
         Openings(openings::Arguments) weights;
     }
     "Evaluate" {
+        /// Analyse games: scores, mistakes and better lines.
+        Annotate(Box<annotate::Arguments>) weights;
         /// Solve test suites, Finch and other engines side by side.
         Solve(Box<solve::Arguments>) weights;
         /// Explain a position's evaluation term by term.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 
 use super::{WeightsOption, output};
@@ -112,13 +112,7 @@ impl Arguments {
         let weights = self.weights.or_installed()?.weights;
         let mut configs = vec![PlayerConfig::in_process("Finch", weights)];
         for text in &self.engines {
-            let settings = match text.contains('=') {
-                true => text.clone(),
-                false => format!("cmd='{text}'"),
-            };
-            let config =
-                PlayerConfig::parse(&settings).with_context(|| format!("--engine {text}"))?;
-            configs.push(config);
+            configs.push(PlayerConfig::parse_engine(text)?);
         }
         distinguish(&mut configs);
         let analyser = |config| {

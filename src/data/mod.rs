@@ -22,7 +22,7 @@ mod labels;
 mod mentor;
 mod merge;
 mod packed;
-mod pgn;
+pub mod pgn;
 mod quiet;
 mod sample;
 mod scale;

@@ -15,9 +15,9 @@ use super::{DataError, Source, unreadable};
 use crate::eval::Centipawns;
 
 /// Tags this long are odd but harmless: annotated games carry whole opening names.
-const TAG_LINE_LIMIT: usize = 1 << 14;
+pub const TAG_LINE_LIMIT: usize = 1 << 14;
 /// No game of chess is longer; what claims to be is not one.
-const PLY_LIMIT: usize = 12_000;
+pub const PLY_LIMIT: usize = 12_000;
 
 /// A legal game as a PGN file records it.
 #[derive(Clone, Debug)]
@@ -86,12 +86,17 @@ pub fn each_game(
                 visit(PgnItem::Bad(format!("{error}; the rest is not read")));
                 false
             }
-            Err(error) => return Err(unreadable(source.path(), &error)),
+            Err(error) => return Err(unreadable_source(source, &error)),
         };
         if !proceed {
             return Ok(());
         }
     }
+}
+
+/// The error of a source that cannot be read.
+pub fn unreadable_source(source: &Source, error: &std::io::Error) -> DataError {
+    unreadable(source.path(), error)
 }
 
 /// What the reader finds in a PGN file.
@@ -215,7 +220,7 @@ fn comment_score(comment: &[u8]) -> Option<Centipawns> {
 }
 
 /// Where the game begins: the initial position, or its FEN tag.
-fn start(fen: Option<&str>, variant: Option<&str>) -> Result<Chess, String> {
+pub fn start(fen: Option<&str>, variant: Option<&str>) -> Result<Chess, String> {
     let standard = ["standard", "chess960", "fischerandom", "fischerrandom"];
     if let Some(variant) = variant
         && !standard.contains(&variant.to_lowercase().replace(' ', "").as_str())

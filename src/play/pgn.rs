@@ -108,7 +108,8 @@ fn movetext(record: &GameRecord) -> Vec<String> {
     words
 }
 
-fn wrap(words: Vec<String>) -> String {
+/// Breaks words into lines.
+pub fn wrap(words: Vec<String>) -> String {
     let mut text = String::new();
     let mut column = 0;
     for word in words {

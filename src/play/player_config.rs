@@ -98,6 +98,18 @@ impl PlayerConfig {
         }
     }
 
+    /// An engine: its command alone, or settings.
+    pub fn parse_engine(text: &str) -> Result<PlayerConfig, PlayerConfigError> {
+        if text.contains('=') {
+            return PlayerConfig::parse(text);
+        }
+        let settings = Settings {
+            command: Some(text.to_owned()),
+            ..Settings::default()
+        };
+        settings.player(text)
+    }
+
     /// A player that can play games with these limits.
     pub fn create(&self, limits: &GameLimits) -> Box<dyn Player> {
         match &self.kind {

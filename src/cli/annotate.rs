@@ -1,0 +1,163 @@
+//! `finch annotate GAMES.pgn`: analyses games and writes them back with scores and better lines.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use indicatif::ProgressBar;
+
+use super::{WeightsOption, output};
+use crate::analysis::Analyser;
+use crate::analysis::annotate::{AnnotatedGame, GameItem, SourceGame, annotate, each_game, page};
+use crate::data::Source;
+use crate::files::AtomicFile;
+use crate::play::player_config::PlayerConfig;
+use crate::search::{Limits, STACK_BYTES};
+use crate::terminal;
+
+/// Annotate games: `[%eval]` after every move, mistakes marked, better lines as variations.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  finch annotate games.pgn --movetime 200 --out annotated.pgn --page annotated.html\n\n\
+    Clocks ([%clk], [%emt]) are kept, other comments and variations are not. Each player gets an\n\
+    accuracy and a mean centipawn loss, in tags and on the page."
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub(super) weights: WeightsOption,
+    /// Games in PGN, plain or compressed.
+    #[arg(value_name = "GAMES")]
+    games: PathBuf,
+    /// Milliseconds for each position [default: 100].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    movetime: Option<u64>,
+    /// Nodes for each position.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Threads of the engine.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    threads: usize,
+    /// Transposition table, in MiB.
+    #[arg(long, default_value_t = 64, value_name = "MIB")]
+    hash: usize,
+    /// Another engine instead of Finch: a command, or settings as `finch match` takes them.
+    #[arg(long, value_name = "CMD")]
+    engine: Option<String>,
+    /// Where to write the games [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write a page with the graph of each game.
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Arguments {
+    pub fn run(self) -> Result<()> {
+        let mut files = Vec::new();
+        for path in [&self.out, &self.page] {
+            files.push(path.as_ref().map(|path| self.create(path)).transpose()?);
+        }
+        let games = self.read()?;
+        let mut analyser = self.analyser()?;
+        let limits = self.limits();
+        let plies = games.iter().map(|game| game.moves.len() as u64).sum();
+        let bar = ProgressBar::new(plies);
+        let worker = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(move || {
+                let one = |game: &SourceGame| annotate(game, &mut analyser, limits, |_| bar.inc(1));
+                let annotated: Result<Vec<AnnotatedGame>, _> = games.iter().map(one).collect();
+                bar.finish_and_clear();
+                annotated
+            })?;
+        let annotated = worker
+            .join()
+            .unwrap_or_else(|_| panic!("the analysis failed"))?;
+        let pgn: String = annotated.iter().map(AnnotatedGame::pgn).collect();
+        let mut files = files.into_iter();
+        match files.next().flatten() {
+            Some(file) => write(file, &pgn)?,
+            None => output::print(&pgn)?,
+        }
+        if let Some(file) = files.next().flatten() {
+            write(file, &page(&annotated))?;
+        }
+        eprint!("{}", summary(&annotated));
+        Ok(())
+    }
+
+    /// Before the work: a folder that cannot be written to fails now.
+    fn create(&self, path: &PathBuf) -> Result<AtomicFile> {
+        if path.exists() && !self.force {
+            bail!("{} exists; --force replaces it", path.display());
+        }
+        AtomicFile::create(path).with_context(|| path.display().to_string())
+    }
+
+    fn read(&self) -> Result<Vec<SourceGame>> {
+        let mut games = Vec::new();
+        let source = Source::file(&self.games);
+        each_game(&source, |item| {
+            match item {
+                GameItem::Game(game) => games.push(*game),
+                GameItem::Bad(reason) => {
+                    eprintln!("skipped a game: {}", terminal::printable(&reason));
+                }
+            }
+            true
+        })?;
+        if games.is_empty() {
+            bail!("{}: no games", self.games.display());
+        }
+        Ok(games)
+    }
+
+    fn analyser(&self) -> Result<Analyser> {
+        let config = match &self.engine {
+            Some(text) => PlayerConfig::parse_engine(text)?,
+            None => PlayerConfig::in_process("Finch", self.weights.or_installed()?.weights),
+        };
+        Ok(Analyser::new(
+            config,
+            self.threads.max(1),
+            self.hash.max(1),
+        )?)
+    }
+
+    fn limits(&self) -> Limits {
+        let default = self.nodes.is_none().then_some(100);
+        Limits {
+            nodes: self.nodes,
+            move_time: self.movetime.or(default).map(Duration::from_millis),
+            ..Limits::default()
+        }
+    }
+}
+
+fn write(mut file: AtomicFile, text: &str) -> Result<()> {
+    file.write_all(text.as_bytes())?;
+    Ok(file.commit()?)
+}
+
+fn summary(games: &[AnnotatedGame]) -> String {
+    let line = |game: &AnnotatedGame| {
+        let figures = game.figures();
+        let side = |name: &str, figures: &crate::analysis::annotate::PlayerFigures| {
+            let name = terminal::printable(game.tag(name)).into_owned();
+            let (accuracy, loss) = (figures.accuracy, figures.mean_centipawn_loss);
+            format!("{name} {accuracy:.1}% ({loss:.0} centipawns a move)")
+        };
+        format!(
+            "{} – {}\n",
+            side("White", &figures.white),
+            side("Black", &figures.black)
+        )
+    };
+    games.iter().map(line).collect()
+}
