@@ -68,7 +68,7 @@ impl Analyser {
             PlayerKind::InProcess { weights, .. } => {
                 return Analyser::finch(&config.name, weights, threads, hash_mib);
             }
-            PlayerKind::Uci(command) => command,
+            PlayerKind::Uci(command) | PlayerKind::Pooled(command, _) => command,
         };
         for (name, value) in [("Threads", threads), ("Hash", hash_mib)] {
             let mut given = command.options.iter();

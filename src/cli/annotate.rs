@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
-use super::{WeightsOption, output};
+use super::WeightsOption;
 use crate::analysis::Analyser;
 use crate::analysis::annotate::{AnnotatedGame, GameItem, SourceGame, annotate, each_game, page};
 use crate::data::Source;
@@ -76,19 +76,20 @@ impl Arguments {
                 bar.finish_and_clear();
                 annotated
             })?;
-        let annotated = worker
-            .join()
-            .unwrap_or_else(|_| panic!("the analysis failed"))?;
+        let Ok(annotated) = worker.join() else {
+            bail!("the analysis failed; this is a bug in Finch, please report it");
+        };
+        let annotated = annotated?;
         let pgn: String = annotated.iter().map(AnnotatedGame::pgn).collect();
         let mut files = files.into_iter();
         match files.next().flatten() {
             Some(file) => write(file, &pgn)?,
-            None => output::print(&pgn)?,
+            None => print!("{pgn}"),
         }
         if let Some(file) = files.next().flatten() {
             write(file, &page(&annotated))?;
         }
-        eprint!("{}", summary(&annotated));
+        eprintln!("{}", summary(&annotated).trim_end());
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::{WeightsOption, output};
+use super::WeightsOption;
 use crate::analysis::solve::{Attempt, step_text, steps};
 use crate::analysis::{Analyser, SolveReport, Suite};
 use crate::play::player_config::{PlayerConfig, distinguish};
@@ -65,33 +65,23 @@ impl Arguments {
         let limits = self.limits();
         let json = self.json;
         let show = move |attempt: &Attempt| match json {
-            true => {
-                serde_json::to_string(attempt).map_or(Ok(()), |line| output::print(&(line + "\n")))
-            }
-            false => output::print(&attempt_line(attempt)),
+            true => println!("{}", serde_json::to_string(attempt).unwrap_or_default()),
+            false => print!("{}", attempt_line(attempt)),
         };
         let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
         let has_points = suite.has_points();
         let worker = thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn(move || {
-                let mut written = Ok(());
-                let report = SolveReport::run(&mut engines, &suite, limits, |attempt| {
-                    if written.is_ok() {
-                        written = show(attempt);
-                    }
-                })?;
-                written?;
-                anyhow::Ok(report)
-            })?;
-        let report = worker
-            .join()
-            .unwrap_or_else(|_| bail!("the search failed"))?;
-        let summary = match json {
-            true => json_summary(&report, &names)?,
-            false => summary(&report, &names, &limits, has_points),
+            .spawn(move || SolveReport::run(&mut engines, &suite, limits, show))?;
+        let Ok(report) = worker.join() else {
+            bail!("the search failed; this is a bug in Finch, please report it");
         };
-        Ok(output::print(&summary)?)
+        let report = report?;
+        match json {
+            true => print!("{}", json_summary(&report, &names)?),
+            false => print!("{}", summary(&report, &names, &limits, has_points)),
+        }
+        Ok(())
     }
 
     fn limits(&self) -> Limits {
