@@ -111,9 +111,9 @@ impl CoevolutionSettings {
         let players: Vec<&[f64]> = population.iter().map(|one| one.genes.as_slice()).collect();
         let results = arena.games(&players, &pairings);
         let mut points = vec![[0_u32; 2]; population.len()];
-        for (loser_replacement, result) in pairings.iter().zip(results) {
+        for (pairing, result) in pairings.iter().zip(results) {
             for color in shakmaty::Color::ALL {
-                let player = color.fold_wb(loser_replacement.white, loser_replacement.black);
+                let player = color.fold_wb(pairing.white, pairing.black);
                 points[player][0] += result.result_for(color).half_points();
                 points[player][1] += 2;
             }

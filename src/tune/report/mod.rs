@@ -223,7 +223,7 @@ fn weights_section(run: &EvolutionRun) -> String {
     if run.genes.is_empty() {
         return String::new();
     }
-    let mut text = "<h2>Weights by generation</h2><p>Average of the population in the unit of the preset, with one standard deviation to either side.</p><div class=\"small\">".to_owned();
+    let mut text = "<h2>Values by generation</h2><p>Average of the population in the unit of the preset, with one standard deviation to either side.</p><div class=\"small\">".to_owned();
     for (place, name) in run.genes.iter().enumerate() {
         let mut series = [run.curve("", "c1", |row| Some(row.genes.get(place)?.mean))];
         series[0].band = run
@@ -255,7 +255,7 @@ fn weights_table(run: &EvolutionRun) -> String {
     let reference = run.preset.reference();
     let printed = reference.map(|reference| &reference.weights);
     let printed = printed.filter(|weights| !weights.is_empty());
-    let mut text = "<h2>Final weights</h2><div class=\"wide\"><table><tr><th>weight</th><th>best</th><th>mean</th><th>deviation</th><th>first mean</th><th>first deviation</th>".to_owned();
+    let mut text = "<h2>Final values</h2><div class=\"wide\"><table><tr><th>gene</th><th>best</th><th>mean</th><th>deviation</th><th>first mean</th><th>first deviation</th>".to_owned();
     if printed.is_some() {
         text.push_str("<th>paper</th>");
     }
