@@ -89,7 +89,13 @@ fn check(file: &Path) -> Result<String> {
     let provenance = weights.provenance.iter();
     lines.extend(provenance.map(|(key, value)| format!("  {key}: {value}")));
     let network = weights.network.iter();
-    lines.extend(network.map(|network| format!("  evaluated by the network {}", network.file)));
+    lines.extend(network.map(|network| {
+        let architecture = network.architecture();
+        format!(
+            "  evaluated by the network {} ({architecture})",
+            network.file
+        )
+    }));
     let weighs = |info: &&&TermInfo| {
         weights
             .values(info)

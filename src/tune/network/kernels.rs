@@ -7,7 +7,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::model::{BLOCK, Example, Model, SHARES, bounded};
+use super::model::{BLOCK, Example, Model, Row, SHARES, bounded};
 
 /// Which instructions the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +86,6 @@ kernel! {
         = update_body;
 }
 
-/// The columns of one block.
-type Row = [f32; BLOCK];
-
 /// Sums of a dot product that run side by side, added up in order at the end.
 const LANES: usize = 16;
 const _: () = assert!(BLOCK.is_multiple_of(LANES));
@@ -107,7 +104,7 @@ pub struct Scratch {
 
 #[inline(always)]
 fn add(sum: &mut Row, row: &Row) {
-    for (sum, value) in sum.iter_mut().zip(row) {
+    for (sum, value) in sum.0.iter_mut().zip(&row.0) {
         *sum += value;
     }
 }
@@ -115,12 +112,12 @@ fn add(sum: &mut Row, row: &Row) {
 /// The rows of a part of the model.
 #[inline(always)]
 fn rows(weights: &[f32]) -> &[Row] {
-    weights.as_chunks().0
+    bytemuck::cast_slice(weights)
 }
 
 #[inline(always)]
 fn rows_mut(weights: &mut [f32]) -> &mut [Row] {
-    weights.as_chunks_mut().0
+    bytemuck::cast_slice_mut(weights)
 }
 
 /// Fills the accumulators of all examples, block by block.
@@ -153,7 +150,8 @@ fn win_chance(model: &Model, example: &Example, accumulators: &[Row], first: usi
         let mut lanes = [0.0_f32; LANES];
         for (block, output) in rows(output).iter().enumerate() {
             let sums = &accumulators[block * stride + first + side];
-            for (sums, output) in sums.chunks_exact(LANES).zip(output.chunks_exact(LANES)) {
+            let (sums, output) = (sums.0.chunks_exact(LANES), output.0.chunks_exact(LANES));
+            for (sums, output) in sums.zip(output) {
                 for lane in 0..LANES {
                     let clipped = sums[lane].clamp(0.0, 1.0);
                     lanes[lane] += clipped * clipped * output[lane];
@@ -219,7 +217,7 @@ fn backpropagate_body(
         }
         // Each row of the gradient is written once for all examples.
         for (row, bounds) in features.iter_mut().zip(starts.windows(2)) {
-            let mut sum = if fresh { [0.0; BLOCK] } else { *row };
+            let mut sum = if fresh { Row([0.0; BLOCK]) } else { *row };
             for at in &active[bounds[0] as usize..bounds[1] as usize] {
                 add(&mut sum, &block[*at as usize]);
             }
@@ -247,7 +245,8 @@ fn backpropagate_output(
         let output = rows(&weights[start..start + layout.width()]);
         let output_gradient = rows_mut(&mut gradient[start..start + layout.width()]);
         for (block, (output, output_gradient)) in output.iter().zip(output_gradient).enumerate() {
-            let sums = &mut accumulators[block * stride + first + side];
+            let sums = &mut accumulators[block * stride + first + side].0;
+            let (output, output_gradient) = (&output.0, &mut output_gradient.0);
             for at in 0..BLOCK {
                 let clipped = sums[at].clamp(0.0, 1.0);
                 output_gradient[at] += by_odds * clipped * clipped;

@@ -31,7 +31,7 @@ use crate::eval::{Network, NetworkHeader, Score, Weights, WinModel};
 use crate::hash::StableHasher;
 use crate::random::mix;
 use kernels::{Scratch, Simd, backpropagate, squared_error};
-use model::{Example, Model, ModelLayout, SHARES, Target};
+use model::{AlignedFloats, Example, Model, ModelLayout, SHARES, Target};
 use optimizer::Optimizer;
 use order::LabelOrder;
 use start::Start;
@@ -45,7 +45,7 @@ const VALIDATION_SEED: u64 = 1;
 /// Validation labels with a result that are enough to fit a win model.
 const WIN_MODEL_SAMPLE: usize = 50_000;
 /// Examples that go through the network together: a block of their accumulators fits the cache.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 512;
 /// How a checkpoint's state begins.
 const MAGIC: &[u8] = b"finch trainer 2\n";
 
@@ -70,7 +70,7 @@ struct BestModel {
 
 /// One share of a batch: its gradient, and memory that is kept from batch to batch.
 struct Share {
-    gradient: Vec<f32>,
+    gradient: AlignedFloats,
     labels: Vec<PackedLabel>,
     examples: Vec<Example>,
     scratch: Scratch,
@@ -81,7 +81,7 @@ struct Share {
 impl Share {
     fn new(layout: ModelLayout) -> Share {
         Share {
-            gradient: vec![0.0; layout.len()],
+            gradient: AlignedFloats::zeroed(layout.len()),
             labels: Vec::new(),
             examples: Vec::new(),
             scratch: Scratch::default(),

@@ -1,7 +1,10 @@
 //! The network while it learns: the same shape as [`eval::Network`](crate::eval::Network), in
 //! floating point.
 
+use std::ops::{Deref, DerefMut};
+
 use arrayvec::ArrayVec;
+use bytemuck::{Pod, Zeroable};
 use rand::RngExt;
 use shakmaty::{ByColor, Color, Role, Square};
 
@@ -13,7 +16,7 @@ use crate::eval::{
 use crate::random::{Purpose, stream};
 
 /// Columns of the feature weights that lie together.
-pub const BLOCK: usize = 16;
+pub const BLOCK: usize = 64;
 /// Shares of a batch. Their gradients are added in order, so the number of threads does not
 /// matter.
 pub const SHARES: usize = 8;
@@ -27,12 +30,44 @@ pub fn bounded(weight: f32) -> f32 {
     weight.clamp(-LARGEST, LARGEST)
 }
 
+/// Columns of one block.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Row(pub [f32; BLOCK]);
+
+/// Numbers in whole rows. Rows begin with a cache line: one that straddles two costs twice.
+#[derive(Clone)]
+pub struct AlignedFloats(Vec<Row>);
+
+impl AlignedFloats {
+    /// Zeros; the length is rounded up to whole rows.
+    pub fn zeroed(length: usize) -> AlignedFloats {
+        AlignedFloats(vec![Row::zeroed(); length.div_ceil(BLOCK)])
+    }
+}
+
+impl Deref for AlignedFloats {
+    type Target = [f32];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl DerefMut for AlignedFloats {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
 /// Where each weight lies in the flat vector of all weights.
 ///
 /// The feature weights come first, in blocks of [`BLOCK`] columns: those of all features, then
 /// the next columns of all features. Examples read the rows of features in random order; the rows
 /// of one block fit the cache of a core, those of all columns do not. The feature bias, the
-/// output weights and the output biases follow.
+/// output weights and the output biases follow, and zeros that fill the last row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLayout(pub Architecture);
 
@@ -77,9 +112,9 @@ impl ModelLayout {
         self.output() + 2 * self.0.output_buckets() * self.width()
     }
 
-    /// How many weights there are.
+    /// How many weights there are, with those that fill the last row.
     pub fn len(self) -> usize {
-        self.output_bias() + self.0.output_buckets()
+        (self.output_bias() + self.0.output_buckets()).next_multiple_of(BLOCK)
     }
 
     /// Where the weights of an output bucket for one side begin; side 0 is the side to move.
@@ -105,7 +140,7 @@ impl ModelLayout {
 #[derive(Clone)]
 pub struct Model {
     pub layout: ModelLayout,
-    pub weights: Vec<f32>,
+    pub weights: AlignedFloats,
 }
 
 impl Model {
@@ -114,7 +149,7 @@ impl Model {
     pub fn random(architecture: Architecture, seed: u64) -> Model {
         let layout = ModelLayout(architecture);
         let mut random = stream(seed, Purpose::Initialisation, 0, 0);
-        let mut weights = vec![0.0; layout.len()];
+        let mut weights = AlignedFloats::zeroed(layout.len());
         for feature in 0..FEATURES {
             for column in 0..layout.width() {
                 let weight = random.random_range(-0.1..0.1);
@@ -134,7 +169,7 @@ impl Model {
     pub fn from_network(network: &Network) -> Model {
         let layout = ModelLayout(network.architecture());
         let parameters = network.parameters();
-        let mut weights = vec![0.0; layout.len()];
+        let mut weights = AlignedFloats::zeroed(layout.len());
         let whole = parameters.weights();
         let (features, rest) = whole.split_at(layout.bias());
         for (place, weight) in layout.feature_places().zip(features) {
@@ -162,6 +197,7 @@ impl Model {
         let outputs = &weights[layout.output()..layout.output_bias()];
         let outputs = outputs.iter().map(|weight| whole(*weight, QB));
         let biases = weights[layout.output_bias()..].iter();
+        let biases = biases.take(layout.0.output_buckets());
         let parameters = NetworkParameters::new(
             layout.0,
             hidden.map(|weight| whole(weight, QA)).chain(outputs),
@@ -250,8 +286,9 @@ mod tests {
         Example::new(&PackedLabel::new(&label(fen, score)), architecture, target)
     }
 
-    fn gradient_of(simd: Simd, model: &Model, examples: &[Example]) -> (f64, Vec<f32>) {
-        let mut gradient = vec![f32::NAN; model.layout.len()];
+    fn gradient_of(simd: Simd, model: &Model, examples: &[Example]) -> (f64, AlignedFloats) {
+        let mut gradient = AlignedFloats::zeroed(model.layout.len());
+        gradient.fill(f32::NAN);
         let mut scratch = Scratch::default();
         let error = backpropagate(simd, model, examples, true, &mut scratch, &mut gradient);
         (error, gradient)
@@ -316,11 +353,11 @@ mod tests {
     }
 
     /// The gradient in plain loops, one number after the other, as the kernels must add it.
-    fn scalar_gradient(model: &Model, examples: &[Example]) -> (f64, Vec<f32>) {
+    fn scalar_gradient(model: &Model, examples: &[Example]) -> (f64, AlignedFloats) {
         use std::hint::black_box;
         let Model { layout, weights } = model;
         let (layout, width) = (*layout, layout.width());
-        let mut gradient = vec![0.0_f32; layout.len()];
+        let mut gradient = AlignedFloats::zeroed(layout.len());
         let mut total = 0.0;
         let mut backs: Vec<(usize, usize, Vec<f32>)> = Vec::new();
         for (number, example) in examples.iter().enumerate() {
@@ -373,7 +410,7 @@ mod tests {
 
     #[test]
     fn every_simd_path_gives_the_bytes_of_plain_loops() {
-        let bits = |(error, gradient): (f64, Vec<f32>)| {
+        let bits = |(error, gradient): (f64, AlignedFloats)| {
             // A zero may have either sign: nothing is added to it.
             let plain = gradient.iter().map(|value| (value + 0.0).to_bits());
             (error.to_bits(), plain.collect::<Vec<_>>())
@@ -410,7 +447,7 @@ mod tests {
         let rest = &examples[1..];
         backpropagate(Simd::best(), &model, rest, false, &mut scratch, &mut sum);
         let (_, whole) = gradient_of(Simd::best(), &model, &examples);
-        for (one, other) in sum.iter().zip(&whole) {
+        for (one, other) in sum.iter().zip(&*whole) {
             assert!((one - other).abs() < 1e-6, "{one} {other}");
         }
     }

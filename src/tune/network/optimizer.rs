@@ -10,7 +10,7 @@ use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
 use super::kernels::{MAX_KING_BUCKETS, MEMORY, Moments, PART, Part, Simd, Step, update};
-use super::model::{BLOCK, Model, ModelLayout, SHARES};
+use super::model::{AlignedFloats, BLOCK, Model, ModelLayout, SHARES};
 use crate::eval::FEATURES;
 
 /// Parts of one king bucket in one block of columns.
@@ -20,9 +20,9 @@ const _: () = assert!((FEATURES * BLOCK).is_multiple_of(PART));
 pub struct Optimizer {
     weight_decay: f64,
     /// First and second moments of every weight.
-    own: [Vec<f32>; 2],
+    own: [AlignedFloats; 2],
     /// The same of the features, for all king buckets together; empty if there is one only.
-    factor: [Vec<f32>; 2],
+    factor: [AlignedFloats; 2],
 }
 
 impl Optimizer {
@@ -33,8 +33,8 @@ impl Optimizer {
         };
         Optimizer {
             weight_decay,
-            own: [(); 2].map(|()| vec![0.0; layout.len()]),
-            factor: [(); 2].map(|()| vec![0.0; common]),
+            own: [(); 2].map(|()| AlignedFloats::zeroed(layout.len())),
+            factor: [(); 2].map(|()| AlignedFloats::zeroed(common)),
         }
     }
 
@@ -135,11 +135,11 @@ mod tests {
     fn weights_decay_apart_from_the_gradient() {
         for shape in [[64, 1, 1], [64, 4, 8], [128, 8, 8]] {
             let (before, after) = stepped(shape, 0.5, 0.0);
-            for (before, after) in before.weights.iter().zip(&after.weights) {
+            for (before, after) in before.weights.iter().zip(&*after.weights) {
                 assert!((after - before * (1.0 - 0.01 * 0.5)).abs() < 1e-7);
             }
             let (before, after) = stepped(shape, 0.0, 0.0);
-            assert_eq!(before.weights, after.weights);
+            assert_eq!(before.weights[..], after.weights[..]);
         }
     }
 
