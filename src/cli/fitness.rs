@@ -88,7 +88,7 @@ impl Arguments {
             let weights = Weights::default();
             return Ok(vec![(weights.name.clone(), weights)]);
         }
-        let load = |path: &PathBuf| Ok((path.display().to_string(), Weights::load(path)?));
+        let load = |path: &PathBuf| Ok((path.display().to_string(), Weights::named(path)?));
         self.weights.iter().map(load).collect()
     }
 

@@ -22,8 +22,9 @@ use crate::play::tournament::{Tournament, TournamentResult};
 use crate::search::full_width::FullWidthDepth;
 #[derive(Args)]
 #[command(after_help = "\
-Players: a weights file, 'default' for the built-in weights, 'terms' for the same without their
-  network, or settings in quotation marks:
+Players: a weights file, built-in weights ('default', 'terms' for the same without their network,
+  'hand-set', 'moves', 'vazquez-2013' and other papers), an engine's name ('stockfish'), or settings
+  in quotation marks:
   \"cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400\"
   \"weights=new.toml name=new depth=8\"
 Settings: cmd args dir option.NAME timeout (UCI engines), weights hash (Finch),

@@ -90,7 +90,7 @@ impl Arguments {
             };
             Ok(PlayerModel {
                 name,
-                weights: Weights::load(Path::new(path))?,
+                weights: Weights::named(Path::new(path))?,
             })
         };
         self.among.iter().map(model).collect()

@@ -84,7 +84,7 @@ impl Arguments {
 }
 
 fn check(file: &Path) -> Result<String> {
-    let weights = Weights::load(file)?;
+    let weights = Weights::named(file)?;
     let mut lines = vec![format!("{}: {}", file.display(), weights.name)];
     let provenance = weights.provenance.iter();
     lines.extend(provenance.map(|(key, value)| format!("  {key}: {value}")));
@@ -116,7 +116,7 @@ fn check(file: &Path) -> Result<String> {
 }
 
 fn diff(left: &Path, right: &Path) -> Result<String> {
-    let (first, second) = (Weights::load(left)?, Weights::load(right)?);
+    let (first, second) = (Weights::named(left)?, Weights::named(right)?);
     let found = differences(&first, &second);
     let labels: Vec<_> = found.iter().map(|one| one.term.label()).collect();
     let width = labels.iter().map(String::len).max().unwrap_or(0);
@@ -162,7 +162,7 @@ fn installed() -> Result<String> {
 }
 
 fn install(file: &Path, games: u32, nodes: u64, force: bool) -> Result<String> {
-    let challenger = Weights::load(file)?;
+    let challenger = Weights::named(file)?;
     SearchParams::from_table(&challenger.search)
         .with_context(|| format!("{}: [search]", file.display()))?;
     let mut text = String::new();

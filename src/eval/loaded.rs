@@ -53,14 +53,16 @@ impl LoadedWeights {
         }
     }
 
-    /// The weights of a file; `default` means the built-in ones.
+    /// The weights of a file, or built-in ones by their name; `default` are those that play.
     pub fn named(name: &Path) -> Result<LoadedWeights, WeightsError> {
-        if name == Path::new("default") {
-            return Ok(LoadedWeights::built_in());
-        }
+        let built_in = name.to_str().and_then(Weights::built_in);
+        let origin = match built_in {
+            Some(_) => WeightsOrigin::BuiltIn,
+            None => WeightsOrigin::File(name.to_owned()),
+        };
         Ok(LoadedWeights {
-            weights: Arc::new(Weights::load(name)?),
-            origin: WeightsOrigin::File(name.to_owned()),
+            weights: Arc::new(built_in.map_or_else(|| Weights::named(name), Ok)?),
+            origin,
         })
     }
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::engine_player::EnginePlayer;
 use super::limits::{GameLimits, TimeControlError, duration};
 use super::player::{Fault, FaultKind, Player};
-use super::uci_engine::{EngineCommand, EnginePool, UciEngine};
+use super::uci_engine::{EngineCommand, EnginePool, UciEngine, find_program};
 use crate::eval::{Centipawns, Weights, WeightsError};
 use crate::hash::StableHasher;
 use crate::search::full_width::FullWidthSearch;
@@ -93,6 +93,8 @@ impl PlayerConfig {
     pub fn parse(text: &str) -> Result<PlayerConfig, PlayerConfigError> {
         if text.contains('=') && !Path::new(text).exists() {
             Settings::read(text)?.player(text)
+        } else if is_engine(text) {
+            PlayerConfig::parse_engine(text)
         } else {
             Ok(PlayerConfig::in_process(&stem(text), load(text)?))
         }
@@ -214,12 +216,13 @@ fn stem(path: &str) -> String {
     stem.unwrap_or(path).to_owned()
 }
 
+/// Whether a text names a program rather than weights.
+fn is_engine(text: &str) -> bool {
+    Weights::built_in(text).is_none() && !Path::new(text).exists() && find_program(text).is_some()
+}
+
 fn load(path: &str) -> Result<Arc<Weights>, PlayerConfigError> {
-    Ok(Arc::new(match path {
-        "default" => Weights::default(),
-        "terms" => Weights::default().without_network(),
-        path => Weights::load(Path::new(path))?,
-    }))
+    Ok(Arc::new(Weights::named(Path::new(path))?))
 }
 
 /// A player that could not allocate its memory. It loses its games.

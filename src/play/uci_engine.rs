@@ -22,6 +22,7 @@ use crate::eval::Centipawns;
 use crate::position::{Game, Position};
 use crate::search::Limits;
 use crate::search::score::ReportedScore;
+pub use process::find_program;
 use process::{EngineProcess, ended};
 
 pub use option::{DeclaredOption, OptionKind};

@@ -246,15 +246,13 @@ impl ParamInfo {
     }
 }
 
-/// The constant whose name shares the most pairs of letters with `name`.
+/// The constant whose name is most like `name`.
 fn most_similar(name: &str) -> &'static str {
     let name = name.to_ascii_lowercase();
-    let shared = |info: &&ParamInfo| {
-        let pairs = name.as_bytes().windows(2);
-        let common = pairs.filter(|pair| info.name.as_bytes().windows(2).any(|own| own == *pair));
-        2 * common.count() as isize - info.name.len() as isize
-    };
-    let best = SearchParams::LIST.iter().max_by_key(shared);
+    let likeness = |info: &ParamInfo| strsim::jaro_winkler(info.name, &name);
+    let best = SearchParams::LIST
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     best.map_or("", |info| info.name)
 }
 

@@ -64,6 +64,8 @@ fn of_term(term: &Option<String>) -> String {
 pub enum WeightsProblem {
     #[error("{0}")]
     Unreadable(String),
+    #[error("{problem}; did you mean {name}?")]
+    Mistyped { problem: String, name: &'static str },
     #[error("{name}: {error}")]
     Network {
         name: String,

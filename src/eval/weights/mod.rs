@@ -5,6 +5,7 @@
 //! (315.4, 5.62) are exact. Midgame and endgame share one machine word, so the evaluation adds
 //! both with one instruction.
 
+mod built_in;
 mod file;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! prints: lines have a maximum length, and so does the queue of lines.
 
 use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -46,21 +46,23 @@ pub struct EngineProcess {
 /// Where Debian keeps its chess engines; not on every PATH.
 const GAMES_FOLDER: &str = "/usr/games";
 
-/// The program of a command: a name that is not on the PATH may be in Debian's games folder.
-fn program(command: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let in_games = Path::new(GAMES_FOLDER).join(command);
-    let is_name = !command.is_empty() && !command.contains(std::path::is_separator);
-    let on_path = || std::env::split_paths(&path).any(|folder| folder.join(command).is_file());
-    if is_name && in_games.is_file() && !on_path() {
-        return in_games;
+/// Where a name without a folder is found as a program: on the PATH or in Debian's games folder.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name.contains(std::path::is_separator) {
+        return None;
     }
-    PathBuf::from(command)
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain([PathBuf::from(GAMES_FOLDER)]);
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let mut programs = folders.map(|folder| folder.join(&file));
+    programs.find(|program| program.is_file())
 }
 
 impl EngineProcess {
     pub fn start(engine: &EngineCommand) -> Result<EngineProcess, Fault> {
-        let mut command = Command::new(program(&engine.command));
+        let mut command = Command::new(
+            find_program(&engine.command).unwrap_or_else(|| engine.command.clone().into()),
+        );
         command
             .args(&engine.arguments)
             .stdin(Stdio::piped())

@@ -27,8 +27,8 @@ pub fn built_in_labels() -> Source {
     )
 }
 
-/// Weights by the name a preset gives them: "none", "default", "hand-set" (the terms before any
-/// tuning) or a file. They have no network, since it would evaluate in place of the terms that
+/// Weights by the name a preset gives them: "none", a built-in name such as "default" or "hand-set"
+/// (the terms before any tuning), or a file. They have no network, since it would evaluate in place of the terms that
 /// evolve.
 pub fn named_weights(name: &str) -> Result<Weights, WeightsError> {
     weights_with_network(name).map(Weights::without_network)
@@ -38,12 +38,7 @@ pub fn named_weights(name: &str) -> Result<Weights, WeightsError> {
 pub fn weights_with_network(name: &str) -> Result<Weights, WeightsError> {
     match name {
         "" | "none" => Ok(Weights::zero("none")),
-        "default" => Ok(Weights::default()),
-        "hand-set" => Weights::from_toml(
-            include_str!("../../../weights/hand-set.toml"),
-            "weights/hand-set.toml",
-        ),
-        file => Weights::load(Path::new(file)),
+        name => Weights::named(Path::new(name)),
     }
 }
 
