@@ -6,6 +6,7 @@ mod common;
 mod data;
 mod engine;
 mod eval;
+mod evolve;
 mod fitness;
 mod games;
 mod genomes;

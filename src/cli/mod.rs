@@ -19,6 +19,7 @@ macro_rules! eprintln {
 mod annotate;
 mod bench;
 mod eval;
+mod evolve;
 mod filters;
 mod fitness;
 mod label;
@@ -161,6 +162,8 @@ subcommands! {
         Recognise(recognise::Arguments);
     }
     "Learn" {
+        /// Improve by self-play, training and matches, for hours.
+        Evolve(Box<evolve::Arguments>);
         /// Evolve weights from games, or from a mentor's scores.
         Tune(tune::Arguments);
         /// Train a network on packed labels.

@@ -88,6 +88,7 @@ impl Arguments {
             play: SelfPlay {
                 seed: self.seed,
                 depth: self.depth,
+                nodes: None,
                 opening: [self.opening[0], self.opening[1]],
                 blunders: self.blunders,
                 share: self.share,
@@ -95,6 +96,7 @@ impl Arguments {
                 away: self.away,
             },
             maker: self.maker()?,
+            threads: 0,
             positions: self.positions,
             scale: self.scale,
             format: match self.packed {

@@ -1,6 +1,7 @@
 //! Files of labels from quick games: rounds of games on all cores, a draft that survives a kill,
 //! and the finished file in any format.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -40,6 +41,8 @@ pub enum LabelMaker {
 pub struct LabelGeneration {
     pub play: SelfPlay,
     pub maker: LabelMaker,
+    /// 0 is as many as the machine has. The labels do not depend on it.
+    pub threads: usize,
     /// How many labels, exactly; fewer only where the games of others do not give as many.
     pub positions: usize,
     /// The mentor's scale, if it is known.
@@ -78,7 +81,22 @@ pub struct GenerationProgress {
 impl LabelGeneration {
     /// Makes the file; returns how many labels it has. After a kill the same call resumes.
     pub fn run(&self, progress: impl Fn(GenerationProgress)) -> Result<usize, GenerationError> {
-        let threads = rayon::current_num_threads();
+        let made = self.run_while(|step| {
+            progress(step);
+            ControlFlow::Continue(())
+        });
+        Ok(made?.unwrap_or_default())
+    }
+
+    /// The same until `progress` breaks: then there is no file yet, and the same call resumes.
+    pub fn run_while(
+        &self,
+        mut progress: impl FnMut(GenerationProgress) -> ControlFlow<()>,
+    ) -> Result<Option<usize>, GenerationError> {
+        let threads = match self.threads {
+            0 => rayon::current_num_threads(),
+            threads => threads,
+        };
         // While one thread plays, another waits for answers: two per core keep it busy.
         let threads = match self.maker {
             LabelMaker::Probes { .. } => 2 * threads,
@@ -96,7 +114,7 @@ impl LabelGeneration {
         };
         let header = self.header(mentors.as_ref());
         if let Some(count) = self.already_there(&header)? {
-            return Ok(count);
+            return Ok(Some(count));
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -111,12 +129,15 @@ impl LabelGeneration {
                 return Err(GenerationError::NothingKept);
             }
             draft.add(&labels).map_err(self.failed())?;
-            progress(GenerationProgress {
+            let step = progress(GenerationProgress {
                 positions: draft.count().min(self.positions),
                 games: last.min(first + ROUND),
             });
+            if step.is_break() && draft.count() < self.positions {
+                return Ok(None);
+            }
         }
-        self.finish(draft, &header)
+        self.finish(draft, &header).map(Some)
     }
 
     /// Plays some games, in order on any number of threads.
@@ -194,7 +215,11 @@ impl LabelGeneration {
         };
         let (mentor, scale) = match (&self.maker, mentors) {
             (LabelMaker::Own(weights), _) => {
-                let name = format!("Finch, {}; depth {}", named(weights), self.play.depth);
+                let limit = match self.play.nodes {
+                    Some(nodes) => format!("{nodes} nodes"),
+                    None => format!("depth {}", self.play.depth),
+                };
+                let name = format!("Finch, {}; {limit}", named(weights));
                 (name, self.scale.or(Some(own_scale(weights))))
             }
             (_, Some(pool)) => (pool.description().to_owned(), self.scale),

@@ -29,6 +29,8 @@ use crate::search::{Engine, EngineError, EngineSettings, Limits, SearchRequest};
 pub struct SelfPlay {
     pub seed: u64,
     pub depth: u32,
+    /// Nodes of each search instead of a depth.
+    pub nodes: Option<u64>,
     /// The least and the largest number of random plies at the start of each game.
     pub opening: [u32; 2],
     /// The chance that a later move is random too.
@@ -41,7 +43,7 @@ pub struct SelfPlay {
     pub away: u32,
 }
 
-/// Longer games say nothing new.
+/// Longer games say nothing new: they are drawn.
 const MAX_PLIES: usize = 200;
 /// Plies without capture or pawn move after which a game is drawn.
 const DRAWN_HALFMOVES: u32 = 60;
@@ -60,7 +62,7 @@ pub fn engine(weights: &Arc<Weights>) -> Result<Engine, EngineError> {
 /// A game that Finch plays against itself, with its scores.
 pub fn own_game(play: &SelfPlay, number: u64, engine: &mut Engine) -> Vec<Label> {
     engine.new_game();
-    let choose = |game: &Game| Ok::<_, Infallible>(own_move(game, play.depth, engine));
+    let choose = |game: &Game| Ok::<_, Infallible>(own_move(game, play, engine));
     let Ok(labels) = labelled_game(play, number, choose);
     labels
 }
@@ -109,7 +111,7 @@ pub fn probed_game(
 fn questions_of_own(play: &SelfPlay, number: u64, engine: &mut Engine) -> Vec<Question> {
     engine.new_game();
     let mut questions = Vec::new();
-    let choose = |game: &Game| Ok::<_, Infallible>(own_move(game, play.depth, engine));
+    let choose = |game: &Game| Ok::<_, Infallible>(own_move(game, play, engine));
     let visit = |position: &Position, best: Move, _: i32, random: &mut ChaCha8Rng| {
         questions.extend(questions_around(play, position, best, random));
     };
@@ -229,7 +231,7 @@ fn play_game<E>(
         let blunder = random.random_bool(play.blunders);
         game.play(if blunder { any } else { best });
     }
-    Ok(None)
+    Ok(Some(KnownOutcome::Draw))
 }
 
 /// The result of a position without legal moves.
@@ -252,8 +254,12 @@ fn is_drawn(game: &Game) -> bool {
         || game.repetitions() > 0
 }
 
-fn own_move(game: &Game, depth: u32, engine: &mut Engine) -> Option<(Move, ReportedScore)> {
-    let result = engine.search(SearchRequest::new(game.clone(), Limits::depth(depth)));
+fn own_move(game: &Game, play: &SelfPlay, engine: &mut Engine) -> Option<(Move, ReportedScore)> {
+    let limits = match play.nodes {
+        Some(nodes) => Limits::nodes(nodes),
+        None => Limits::depth(play.depth),
+    };
+    let result = engine.search(SearchRequest::new(game.clone(), limits));
     let score = ReportedScore::new(result.score, &engine.settings().weights.win_model());
     Some((result.best_move?, score))
 }
@@ -267,6 +273,7 @@ mod tests {
         SelfPlay {
             seed: 3,
             depth: 2,
+            nodes: None,
             opening: [4, 8],
             blunders: 0.1,
             share: 0.5,

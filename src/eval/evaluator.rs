@@ -7,7 +7,7 @@ use super::score::Score;
 use super::terms::board::Pieces;
 use super::terms::cache::{MaterialCache, MaterialEntry, PawnCache, PawnEntry, ScoreCache};
 use super::terms::sink::Scorer;
-use super::terms::{kpk, material, report};
+use super::terms::{Family, kpk, material, report};
 use super::weights::Weights;
 use crate::position::Position;
 
@@ -17,10 +17,11 @@ const ACCUMULATOR_PLIES: usize = 128;
 /// With so few men left the terms' rules know more than a network: what is drawn, and how to mate.
 const MEN_FOR_TERMS: usize = 4;
 
-/// Whether a network hands the position over to the terms.
+/// Whether a network hands the position over to the terms. Terms that know nothing about endings,
+/// as beside a network that started from zero, judge none.
 #[inline]
-fn is_for_terms(position: &Position) -> bool {
-    position.board().occupied().count() <= MEN_FOR_TERMS
+fn is_for_terms(position: &Position, weights: &Weights) -> bool {
+    position.board().occupied().count() <= MEN_FOR_TERMS && weights.uses(Family::Endgame)
 }
 
 /// The network, if the weights have one and it judges the position.
@@ -29,7 +30,10 @@ pub(super) fn judging_network<'w>(
     position: &Position,
     weights: &'w Weights,
 ) -> Option<&'w Network> {
-    weights.network.as_ref().filter(|_| !is_for_terms(position))
+    weights
+        .network
+        .as_ref()
+        .filter(|_| !is_for_terms(position, weights))
 }
 
 /// An evaluation with its caches: one per search thread.
@@ -91,7 +95,7 @@ impl Evaluator {
                 endings,
                 scores,
             } => *scores.probe(position.key(), || {
-                if is_for_terms(position) {
+                if is_for_terms(position, &endings.weights) {
                     endings.evaluate(position)
                 } else {
                     accumulators.evaluate(network, position, ply)

@@ -49,8 +49,9 @@
 //! # A network instead of the terms
 //!
 //! A weights file may name a network (`nnue/`). The network then evaluates all positions
-//! with more than four pieces. The terms evaluate the others, give the search its piece values,
-//! and can be tuned. [`explain`] shows both.
+//! with more than four pieces. The terms evaluate the others if they know about endings (the
+//! endgame family has a weight), give the search its piece values, and can be tuned. [`explain`]
+//! shows both.
 //!
 //! A family whose weights are all zero is skipped. So the papers' features cost nothing in play,
 //! and a weights file with a paper's six weights is exactly that paper's evaluation. Endgames are

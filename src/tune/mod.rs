@@ -8,8 +8,10 @@
 //! - [`settings`]: tables of a preset, and the lists of methods and fitnesses
 //! - [`run`]: an experiment under way: folder, journal, checkpoint, resume, closing match
 //! - [`report`]: the result as a page with curves; [`statistics`]: means and deviations
+//! - [`evolve`]: self-play, training and SPRT in turn, for hours
 //! - [`recognition`]: which of several players' clones made the moves of a game
 
+pub mod evolve;
 pub mod experiment;
 pub mod fitness;
 pub mod genome;

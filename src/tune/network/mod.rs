@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use super::genome::Candidate;
 use super::run::{Figures, Learner, RunError};
 use crate::data::{LabelSet, PackedLabel};
-use crate::eval::{Network, NetworkHeader, Score, Weights, WinModel};
+use crate::eval::{Architecture, Network, NetworkHeader, Score, Weights, WinModel};
 use crate::hash::StableHasher;
 use crate::random::mix;
 use kernels::{Scratch, Simd, backpropagate, squared_error};
@@ -342,6 +342,11 @@ impl Trainer {
         let (model, best) = (&mut self.model.weights, &mut self.best.model.weights);
         [model, first, second, factor_first, factor_second, best]
     }
+}
+
+/// The network that a run with this seed starts from.
+pub fn random_network(architecture: Architecture, seed: u64, header: NetworkHeader) -> Network {
+    Model::random(architecture, seed).quantised("random.net", header)
 }
 
 fn no_labels(path: &str) -> RunError {

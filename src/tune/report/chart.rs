@@ -21,6 +21,8 @@ pub struct Chart<'a> {
     pub format: &'a dyn Fn(f64) -> String,
     /// Names at the ends of the lines and below the frame; a small chart has none.
     pub labelled: bool,
+    /// What the axis below counts.
+    pub across: &'a str,
 }
 
 struct Frame {
@@ -126,9 +128,10 @@ impl Chart<'_> {
         if self.labelled {
             let _ = write!(
                 svg,
-                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">generation</text>",
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
                 (frame.left + frame.right) / 2.0,
-                frame.bottom + 31.0
+                frame.bottom + 31.0,
+                escaped(self.across)
             );
         }
     }

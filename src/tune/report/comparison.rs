@@ -47,6 +47,7 @@ pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError>
         series: &series,
         format: &|value| first.map_or_else(String::new, |run| run.shown(value)),
         labelled: true,
+        across: "generation",
     };
     let body = format!(
         "<h1>{} runs</h1><h2>Mean fitness by generation</h2><figure>{}</figure>{tables}",

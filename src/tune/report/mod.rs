@@ -5,10 +5,12 @@
 
 mod chart;
 mod comparison;
+mod evolve;
 mod training;
 
 use std::fmt::Write as _;
 
+use super::evolve::EvolveSettings;
 use super::experiment::Experiment;
 use super::fitness::FitnessSettings;
 use super::preset::{Preset, Reference};
@@ -67,6 +69,16 @@ impl EvolutionRun {
 
 /// Draws the page of a folder.
 pub fn write(folder: &RunFolder) -> Result<(), RunError> {
+    let config = folder.config()?;
+    if EvolveSettings::is_in(&config) {
+        let settings = EvolveSettings::parse(&config, "config.toml")?;
+        let body = evolve::body(&settings, &RunJournal::read(folder)?);
+        let page = page(
+            &evolve::title(&settings),
+            &(body + &settings_section(&config)),
+        );
+        return folder.write(FILE, page);
+    }
     let experiment = folder.experiment()?;
     let config = experiment.to_toml().unwrap_or_default();
     let name = experiment.name().to_owned();
@@ -85,12 +97,15 @@ pub fn write(folder: &RunFolder) -> Result<(), RunError> {
                 + &training::curves(&journal)
         }
     };
-    let _ = write!(
-        body,
-        "<details><summary>Settings</summary><pre>{}</pre></details>",
-        escaped(&config)
-    );
+    body += &settings_section(&config);
     folder.write(FILE, page(&name, &body))
+}
+
+fn settings_section(config: &str) -> String {
+    format!(
+        "<details><summary>Settings</summary><pre>{}</pre></details>",
+        escaped(config)
+    )
 }
 
 /// The scores of the closing match, once it is played.
@@ -202,6 +217,7 @@ fn fitness_section(run: &EvolutionRun) -> String {
         series: &series,
         format: &|value| run.shown(value),
         labelled: true,
+        across: "generation",
     };
     let words = match (run.preset.method.selects_by_games(), run.last().validation) {
         (true, _) => {
@@ -237,6 +253,7 @@ fn weights_section(run: &EvolutionRun) -> String {
             series: &series,
             format: &|value| format!("{value}"),
             labelled: false,
+            across: "generation",
         };
         let last = run.last().genes.get(place).map_or(0.0, |gene| gene.mean);
         let _ = write!(

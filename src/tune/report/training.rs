@@ -81,6 +81,7 @@ fn section(
         series: &series,
         format: &|value| format!("{value:.digits$}"),
         labelled: true,
+        across: "generation",
     };
     format!(
         "<h2>{title}</h2><p>{words}</p><figure>{}</figure>",

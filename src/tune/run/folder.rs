@@ -73,6 +73,12 @@ impl RunFolder {
         path.join(CONFIG).exists()
     }
 
+    /// The text of the run's config.
+    pub fn config(&self) -> Result<String, RunError> {
+        let text = self.read(CONFIG)?;
+        text.ok_or_else(|| self.unusable(CONFIG, "no such file; this folder holds no run"))
+    }
+
     /// The experiment of the run, from its config.
     pub fn experiment(&self) -> Result<Experiment, RunError> {
         let file = self.path.join(CONFIG).display().to_string();

@@ -1,0 +1,290 @@
+//! What an evolve run knows between two stages: the file `state.toml`, replaced atomically.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::play::MatchScore;
+use crate::play::match_score;
+use crate::tune::run::{Figures, RunError, RunFolder};
+
+const FILE: &str = "state.toml";
+
+/// The stages of a generation, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvolveStage {
+    /// The champion plays itself.
+    #[default]
+    SelfPlay,
+    /// A challenger learns from the labels of the window.
+    Training,
+    /// The challenger plays the champion.
+    Challenge,
+    /// The winner becomes the champion.
+    Succession,
+    /// The champion plays the anchors.
+    Anchors,
+    /// The generation goes into the journal.
+    Closing,
+}
+
+impl fmt::Display for EvolveStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EvolveStage::SelfPlay => "self-play",
+            EvolveStage::Training => "training",
+            EvolveStage::Challenge => "match",
+            EvolveStage::Succession => "succession",
+            EvolveStage::Anchors => "anchors",
+            EvolveStage::Closing => "closing",
+        })
+    }
+}
+
+/// The generation under way.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct EvolveState {
+    /// Counted from 1.
+    pub generation: u64,
+    /// The stage that comes next.
+    pub stage: EvolveStage,
+    /// Time spent so far.
+    pub seconds: f64,
+    /// The generation that the champion comes from; 0 is the start.
+    pub champion: u64,
+    /// The champion's Elo against the start: the sum of all matches it and its ancestors won.
+    pub elo: CumulativeElo,
+    /// What the stages so far came to.
+    pub result: GenerationResult,
+}
+
+/// A sum of Elo differences and the variance of its error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct CumulativeElo {
+    pub value: f64,
+    pub variance: f64,
+}
+
+impl CumulativeElo {
+    pub fn add(&mut self, elo: f64, error: f64) {
+        self.value += elo;
+        self.variance += error * error;
+    }
+
+    /// 95%.
+    pub fn error(&self) -> f64 {
+        self.variance.sqrt()
+    }
+}
+
+/// What the stages of a generation came to.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct GenerationResult {
+    pub games: u64,
+    pub positions: usize,
+    pub training_loss: Option<f64>,
+    pub validation_loss: Option<f64>,
+    pub challenge: Option<ChallengeResult>,
+    #[serde(default)]
+    pub anchors: Vec<AnchorResult>,
+}
+
+/// The match of challenger and champion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct ChallengeResult {
+    pub wins: u64,
+    pub draws: u64,
+    pub losses: u64,
+    pub llr: f64,
+    pub accepted: bool,
+    pub elo: f64,
+    /// 95%.
+    pub error: f64,
+}
+
+/// The champion's score against an anchor.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct AnchorResult {
+    pub name: String,
+    /// Points per game.
+    pub score: f64,
+    pub elo: f64,
+    /// 95%.
+    pub error: f64,
+}
+
+/// The Elo difference and its 95% error. Someone who won every game, or none, is rated as if half
+/// a point had gone the other way, with the error that another point would make.
+pub fn bounded_elo(score: &MatchScore) -> (f64, f64) {
+    let estimate = score.elo();
+    if let (true, Some(error)) = (estimate.value.is_finite(), estimate.error) {
+        return (estimate.value, error);
+    }
+    let games = score.games().max(1) as f64;
+    let at = |points: f64| match_score::elo((points / games).clamp(0.5 / games, 1.0 - 0.5 / games));
+    let points = score.points();
+    let nearby = (at(points + 1.0) - at(points)).max(at(points) - at(points - 1.0));
+    (at(points), nearby)
+}
+
+impl EvolveState {
+    /// The state of a folder, if it has one yet.
+    pub fn read(folder: &RunFolder) -> Result<Option<EvolveState>, RunError> {
+        let Some(text) = folder.read(FILE)? else {
+            return Ok(None);
+        };
+        let damaged = |error: toml::de::Error| folder.unusable(FILE, error.message());
+        toml::from_str(&text).map_err(damaged).map(Some)
+    }
+
+    pub fn write(&self, folder: &RunFolder) -> Result<(), RunError> {
+        let text = toml::to_string(self);
+        let text = text.map_err(|error| folder.unusable(FILE, &error.to_string()))?;
+        folder.write(FILE, text)
+    }
+
+    /// The columns of the journal beside the generation and the seconds.
+    pub fn columns(anchors: &[String]) -> Vec<String> {
+        let always = [
+            "games",
+            "positions",
+            "training_loss",
+            "validation_loss",
+            "match_games",
+            "wins",
+            "draws",
+            "losses",
+            "llr",
+            "accepted",
+            "elo",
+            "elo_error",
+            "cumulative_elo",
+            "cumulative_error",
+            "hours",
+        ];
+        let measured = anchors
+            .iter()
+            .flat_map(|name| ["score", "elo", "error"].map(|figure| anchor_column(figure, name)));
+        always
+            .map(str::to_owned)
+            .into_iter()
+            .chain(measured)
+            .collect()
+    }
+
+    /// The generation's row of the journal.
+    pub fn figures(&self, anchors: &[String]) -> Figures {
+        let result = &self.result;
+        let challenge = result.challenge.unwrap_or_default();
+        let ChallengeResult {
+            wins,
+            draws,
+            losses,
+            ..
+        } = challenge;
+        let mut figures = vec![
+            Some(result.games as f64),
+            Some(result.positions as f64),
+            result.training_loss,
+            result.validation_loss,
+            Some((wins + draws + losses) as f64),
+            Some(wins as f64),
+            Some(draws as f64),
+            Some(losses as f64),
+            Some(rounded(challenge.llr)),
+            Some(f64::from(u8::from(challenge.accepted))),
+            Some(rounded(challenge.elo)),
+            Some(rounded(challenge.error)),
+            Some(rounded(self.elo.value)),
+            Some(rounded(self.elo.error())),
+            Some((self.seconds / 3.6).round() / 1000.0),
+        ];
+        for name in anchors {
+            let measured = result.anchors.iter().find(|anchor| anchor.name == *name);
+            figures.extend([
+                measured.map(|anchor| (1000.0 * anchor.score).round() / 1000.0),
+                measured.map(|anchor| rounded(anchor.elo)),
+                measured.map(|anchor| rounded(anchor.error)),
+            ]);
+        }
+        figures
+    }
+
+    /// The generation in a line.
+    pub fn describe(&self) -> String {
+        let result = &self.result;
+        let challenge = result.challenge.unwrap_or_default();
+        let verdict = match challenge.accepted {
+            true => "accepted",
+            false => "rejected",
+        };
+        let loss = result.validation_loss.or(result.training_loss);
+        let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.5}"));
+        let mut line = format!(
+            "generation {}: {} games, {} positions{loss}; challenger {verdict}: {} wins, {} draws, \
+             {} losses, LLR {:.2}, Elo {:+.0} +/- {:.0}; champion {:+.0} in all, {:.2} h",
+            self.generation,
+            result.games,
+            result.positions,
+            challenge.wins,
+            challenge.draws,
+            challenge.losses,
+            challenge.llr,
+            challenge.elo,
+            challenge.error,
+            self.elo.value,
+            self.seconds / 3600.0
+        );
+        for anchor in &result.anchors {
+            let AnchorResult { name, score, .. } = anchor;
+            line += &format!("; {:.0}% against {name}", 100.0 * score);
+        }
+        line
+    }
+}
+
+/// The column of an anchor's `score`, `elo` or `error`.
+pub fn anchor_column(figure: &str, name: &str) -> String {
+    format!("{figure} {name}")
+}
+
+fn rounded(value: f64) -> f64 {
+    (100.0 * value).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_survives_its_file() {
+        let desk = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(desk.path()).unwrap();
+        assert_eq!(EvolveState::read(&folder).unwrap(), None);
+        let mut state = EvolveState {
+            generation: 3,
+            stage: EvolveStage::Challenge,
+            seconds: 12.5,
+            ..EvolveState::default()
+        };
+        state.elo.add(100.0, 30.0);
+        state.result.challenge = Some(ChallengeResult::default());
+        state.write(&folder).unwrap();
+        assert_eq!(EvolveState::read(&folder).unwrap(), Some(state));
+        folder.write("state.toml", "generation = 'many'").unwrap();
+        assert!(EvolveState::read(&folder).is_err());
+    }
+
+    #[test]
+    fn a_match_won_to_nothing_has_a_finite_difference() {
+        let (elo, error) = bounded_elo(&MatchScore::of_games(20, 0, 0));
+        assert!(elo > 500.0 && elo < 800.0 && error > 0.0, "{elo} {error}");
+        let (lost, _) = bounded_elo(&MatchScore::of_games(0, 0, 20));
+        assert!((elo + lost).abs() < 1e-9);
+        let (elo, error) = bounded_elo(&MatchScore::of_games(0, 4, 0));
+        assert!(elo == 0.0 && error.is_finite());
+        let plain = MatchScore::of_games(50, 20, 30);
+        assert_eq!(bounded_elo(&plain).0, plain.elo().value);
+    }
+}

@@ -1,0 +1,133 @@
+//! The training of a challenger: a run of its own in the folder of the generation, without a
+//! closing match.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::EvolveError;
+use super::settings::EvolveSettings;
+use crate::eval::{Architecture, Weights};
+use crate::files;
+use crate::random::mix;
+use crate::tune::experiment::Experiment;
+use crate::tune::network::TrainingPreset;
+use crate::tune::run::{RunFolder, RunObserver, RunOutcome, Session};
+
+/// Trains a network on the labels of a window, from the champion's network on.
+pub struct ChallengerTraining<'a> {
+    pub settings: &'a EvolveSettings,
+    pub generation: u64,
+    /// The champion's weights file.
+    pub champion: &'a Path,
+    pub labels: &'a [PathBuf],
+    pub threads: usize,
+    pub folder: &'a Path,
+}
+
+impl ChallengerTraining<'_> {
+    /// `progress` hears the number of validations after each, and says whether to stop; a run
+    /// that was stopped resumes by the same call and has no result yet.
+    pub fn run(
+        &self,
+        champion: &Weights,
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<RunOutcome>, EvolveError> {
+        let Some(network) = &champion.network else {
+            return Err(EvolveError::NoNetwork(self.champion.display().to_string()));
+        };
+        let preset = self.preset(network.architecture());
+        let preset = TrainingPreset::parse(&preset, "generation")?;
+        let experiment = Experiment::Training(Box::new(preset));
+        let folder = RunFolder::create(self.folder)?;
+        let cleaned = files::remove_temporary(self.folder);
+        cleaned.map_err(|error| folder.unusable("", &error.to_string()))?;
+        folder.write_config(&experiment)?;
+        let stop = AtomicBool::new(false);
+        let mut observer = StopBetweenValidations {
+            stop: &stop,
+            progress,
+        };
+        let mut session = Session::new(champion.clone(), &mut observer, &stop);
+        let outcome = session.run(&experiment, &folder)?.outcome;
+        Ok((!outcome.interrupted).then_some(outcome))
+    }
+
+    /// The preset of the run.
+    fn preset(&self, architecture: Architecture) -> String {
+        let EvolveSettings {
+            start, training, ..
+        } = self.settings;
+        let batches = training.positions.div_ceil(training.batch as u64);
+        let labels = self.labels.iter().map(|path| path.display().to_string());
+        let labels: Vec<String> = labels.collect();
+        let preset = toml::toml! {
+            name = "evolve"
+
+            [genome]
+            kind = "network"
+
+            [fitness]
+            name = "mentor"
+
+            [method]
+            name = "adam"
+            warm_up = 0.2
+        };
+        let mut preset = toml::Value::Table(preset);
+        let mut set = |table: &str, key: &str, value: toml::Value| {
+            let table = preset.as_table_mut().map(|preset| preset.entry(table));
+            let table = table.map(|entry| entry.or_insert_with(|| toml::Table::new().into()));
+            if let Some(table) = table.and_then(toml::Value::as_table_mut) {
+                table.insert(key.to_owned(), value);
+            }
+        };
+        let whole = |number: u64| toml::Value::Integer(number as i64);
+        for (key, size) in [
+            ("width", architecture.width()),
+            ("king_buckets", architecture.king_buckets()),
+            ("output_buckets", architecture.output_buckets()),
+        ] {
+            set("genome", key, whole(size as u64));
+        }
+        let champion = self.champion.display().to_string();
+        set("genome", "start", champion.into());
+        let lambda = self.settings.lambda(self.generation);
+        set("fitness", "lambda", lambda.into());
+        set("method", "weight_decay", training.weight_decay.into());
+        set("data", "labels", labels.into());
+        set("data", "validation_share", training.validation_share.into());
+        set(
+            "method",
+            "learning_rate",
+            training.learning_rate.to_vec().into(),
+        );
+        set("method", "batch", whole(training.batch as u64));
+        set(
+            "method",
+            "steps",
+            whole(batches.div_ceil(training.validations)),
+        );
+        // TOML's whole numbers have 63 bits.
+        set("run", "seed", whole(mix(start.seed, self.generation) >> 1));
+        set("run", "generations", whole(training.validations));
+        set("run", "closing_games", whole(0));
+        set("run", "threads", whole(self.threads as u64));
+        set("run", "started", start.started.clone().into());
+        preset.to_string()
+    }
+}
+
+struct StopBetweenValidations<'a> {
+    stop: &'a AtomicBool,
+    progress: &'a mut dyn FnMut(u64) -> bool,
+}
+
+impl RunObserver for StopBetweenValidations<'_> {
+    fn prepared(&mut self, _summary: &str) {}
+
+    fn generation(&mut self, generation: u64, _last: u64, _line: &str) {
+        if (self.progress)(generation) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}

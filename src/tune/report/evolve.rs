@@ -1,0 +1,153 @@
+//! The page of an evolve run: Elo by generation and by hours, matches, anchors.
+
+use std::fmt::Write as _;
+
+use super::cards;
+use super::chart::{Chart, Series, escaped};
+use crate::tune::evolve::{DISCLOSURE, EvolveSettings, ZERO, anchor_column};
+use crate::tune::run::{Figures, RunJournal};
+
+/// The page's contents.
+pub fn body(settings: &EvolveSettings, journal: &RunJournal) -> String {
+    heading(settings, journal)
+        + &elo_section(journal)
+        + &anchor_section(journal)
+        + &loss_section(journal)
+        + &table(journal)
+}
+
+pub fn title(settings: &EvolveSettings) -> String {
+    format!("Evolve from {}", settings.start.from)
+}
+
+fn heading(settings: &EvolveSettings, journal: &RunJournal) -> String {
+    let last = |column: &str| journal.last(column).unwrap_or_default();
+    let sum = |column: &str| -> f64 { journal.curve(column).iter().map(|point| point.1).sum() };
+    let generations = journal.rows().len();
+    let elo = format!(
+        "{:+.0} ± {:.0}",
+        last("cumulative_elo"),
+        last("cumulative_error")
+    );
+    let figures = [
+        (elo, "Elo against the start"),
+        (generations.to_string(), "generations"),
+        (sum("accepted").to_string(), "challengers accepted"),
+        (sum("games").to_string(), "games of self-play"),
+        (sum("positions").to_string(), "positions"),
+        (sum("match_games").to_string(), "games of matches"),
+        (format!("{:.2}", last("hours")), "hours"),
+    ];
+    let start = &settings.start;
+    let mut text = format!(
+        "<h1>{}</h1><p>Seed {}, {}.</p>{}",
+        escaped(&title(settings)),
+        start.seed,
+        super::date(&start.started),
+        cards(&figures)
+    );
+    if start.from == ZERO {
+        let _ = write!(text, "<p>{DISCLOSURE}</p>");
+    }
+    text
+}
+
+fn elo_section(journal: &RunJournal) -> String {
+    let series = |across: &str| {
+        [Series {
+            label: "champion".to_owned(),
+            class: "c1".to_owned(),
+            points: points(journal, across, "cumulative_elo"),
+            band: column(journal, "cumulative_error"),
+        }]
+    };
+    let words = "The champion's Elo against the start: the sum of the matches that it and its \
+                 ancestors won, with the 95% error of that sum. Differences between relatives \
+                 add up to more than other opponents would see: the anchors say how much.";
+    let mut text = format!("<h2>Elo</h2><p>{words}</p>");
+    for (across, label) in [("generation", "generation"), ("hours", "hours")] {
+        text += &figure(&series(across), label, 0);
+    }
+    text
+}
+
+/// One line for each anchor, through the generations after which they were played.
+fn anchor_section(journal: &RunJournal) -> String {
+    let prefix = anchor_column("elo", "");
+    let names = journal.columns().iter();
+    let names = names.filter_map(|column| column.strip_prefix(&prefix));
+    let line = |(number, name): (usize, &str)| Series {
+        label: name.to_owned(),
+        class: format!("c{}", number % 6 + 1),
+        points: points(journal, "generation", &anchor_column("elo", name)),
+        band: column(journal, &anchor_column("error", name)),
+    };
+    let series: Vec<Series> = names.enumerate().map(line).collect();
+    if series.iter().all(|series| series.points.is_empty()) {
+        return String::new();
+    }
+    let words = "The champion's Elo against fixed opponents, with its 95% error.";
+    let chart = figure(&series, "generation", 0);
+    format!("<h2>Anchors</h2><p>{words}</p>{chart}")
+}
+
+fn loss_section(journal: &RunJournal) -> String {
+    let line = |label: &str, class: &str, column: &str| Series {
+        label: label.to_owned(),
+        class: class.to_owned(),
+        points: points(journal, "generation", column),
+        band: Vec::new(),
+    };
+    let series = [
+        line("training", "c1", "training_loss"),
+        line("validation", "c3", "validation_loss"),
+    ];
+    let words = "Mean squared error of the challenger's win chance. Labels and the share of \
+                 results in them change, so generations are not comparable.";
+    let chart = figure(&series, "generation", 4);
+    format!("<h2>Loss</h2><p>{words}</p>{chart}")
+}
+
+/// All figures, a row for each generation.
+fn table(journal: &RunJournal) -> String {
+    let mut text = "<h2>Generations</h2><div class=\"wide\"><table><tr>".to_owned();
+    for column in journal.columns() {
+        let _ = write!(text, "<th>{}</th>", escaped(&column.replace('_', " ")));
+    }
+    text.push_str("</tr>");
+    for row in journal.rows() {
+        text.push_str("<tr>");
+        for value in row {
+            let value = value.map_or(String::new(), |value| value.to_string());
+            let _ = write!(text, "<td>{value}</td>");
+        }
+        text.push_str("</tr>");
+    }
+    text + "</table></div>"
+}
+
+fn figure(series: &[Series], across: &str, digits: usize) -> String {
+    let chart = Chart {
+        width: 1000.0,
+        height: 300.0,
+        series,
+        format: &|value| format!("{value:.digits$}"),
+        labelled: true,
+        across,
+    };
+    format!("<figure>{}</figure>", chart.svg())
+}
+
+/// One column against another; rows that lack either are left out.
+fn points(journal: &RunJournal, across: &str, up: &str) -> Vec<(f64, f64)> {
+    let (Some(x), Some(y)) = (journal.column(across), journal.column(up)) else {
+        return Vec::new();
+    };
+    let point = |row: &Figures| Some((row[x]?, row[y]?));
+    journal.rows().iter().filter_map(point).collect()
+}
+
+fn column(journal: &RunJournal, name: &str) -> Vec<f64> {
+    let points = points(journal, "generation", name);
+    points.into_iter().map(|point| point.1).collect()
+}

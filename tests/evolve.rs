@@ -1,0 +1,252 @@
+//! `finch evolve`, with budgets so small that nothing is learned: the loop must come to the same
+//! champions whatever interrupts it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use finch::eval::{Family, Weights};
+use finch::random::{Purpose, stream};
+use finch::tune::evolve::{EvolveLimits, EvolveObserver, EvolveRun, EvolveStage, EvolveState};
+use rand::RngExt;
+
+const FINCH: &str = env!("CARGO_BIN_EXE_finch");
+
+/// Budgets for a generation of a second.
+const SMALL: [&str; 14] = [
+    "start.ramp=2",
+    "start.width=64",
+    "selfplay.positions=[200, 300]",
+    "selfplay.nodes=[10, 20]",
+    "selfplay.share=0.2",
+    "training.window=2",
+    "training.positions=512",
+    "training.batch=64",
+    "training.validations=2",
+    "training.learning_rate=[0.02, 0.01]",
+    "sprt.games=6",
+    "sprt.nodes=40",
+    "anchors.every=2",
+    "anchors.games=2",
+];
+
+fn changes() -> Vec<(String, String)> {
+    let small = SMALL.iter().chain(&["anchors.nodes=20"]);
+    let split = |text: &&str| {
+        let (key, value) = text.split_once('=').unwrap();
+        (key.to_owned(), value.to_owned())
+    };
+    small.map(split).collect()
+}
+
+fn command(out: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(FINCH);
+    command.args(["evolve", "--from", "zero", "--out"]).arg(out);
+    for (key, value) in changes() {
+        command.arg("--set").arg(format!("{key}={value}"));
+    }
+    command.args(more);
+    command
+}
+
+fn finch(out: &Path, more: &[&str]) -> Output {
+    command(out, more).output().unwrap()
+}
+
+/// The one line that a failed command prints.
+#[track_caller]
+fn refused(output: Output) -> String {
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+/// All that must not depend on interruptions: the champion, and the journal without its times.
+fn result(out: &Path) -> (Vec<u8>, Vec<u8>, Vec<Vec<String>>) {
+    let read = |name: &str| fs::read(out.join(name)).unwrap();
+    let mut journal = csv::Reader::from_path(out.join("journal.csv")).unwrap();
+    let header = journal.headers().unwrap().clone();
+    let is_time = |at: usize| ["seconds", "hours"].contains(&&header[at]);
+    let rows = journal.records().map(|row| {
+        let row = row.unwrap();
+        let cells = row.iter().enumerate().filter(|(at, _)| !is_time(*at));
+        cells.map(|(_, cell)| cell.to_owned()).collect()
+    });
+    (read("champion.toml"), read("champion.net"), rows.collect())
+}
+
+/// Interrupts a run at each step whose number is a multiple of `every`, if that is not 0.
+struct Interrupter<'a> {
+    every: u64,
+    steps: u64,
+    stop: &'a AtomicBool,
+    stages: Vec<EvolveStage>,
+}
+
+impl EvolveObserver for Interrupter<'_> {
+    fn stage(&mut self, _generation: u64, stage: EvolveStage, _steps: u64) {
+        self.stages.push(stage);
+    }
+
+    fn progress(&mut self, _done: u64) {
+        self.steps += 1;
+        if self.every > 0 && self.steps.is_multiple_of(self.every) {
+            self.stop.store(true, Relaxed);
+        }
+    }
+
+    fn generation(&mut self, _state: &EvolveState) {}
+}
+
+/// Runs two generations in calls that are interrupted; returns the stages of all calls.
+fn evolve(out: &Path, threads: usize, every: u64) -> Vec<EvolveStage> {
+    let stop = AtomicBool::new(false);
+    let mut interrupter = Interrupter {
+        every,
+        steps: 0,
+        stop: &stop,
+        stages: Vec::new(),
+    };
+    for _ in 0..60 {
+        stop.store(false, Relaxed);
+        let limits = EvolveLimits {
+            stop: &stop,
+            time: None,
+            generations: Some(2),
+        };
+        let run = EvolveRun::open(
+            out,
+            Some("zero"),
+            &changes(),
+            threads,
+            limits,
+            &mut interrupter,
+        );
+        let mut run = run.unwrap();
+        run.run().unwrap();
+        if run.state().generation > 2 {
+            return interrupter.stages;
+        }
+    }
+    panic!("two generations were not done in 60 calls");
+}
+
+#[test]
+fn two_generations_from_zero_on_any_number_of_threads_and_after_interruptions() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, broken] = ["whole", "broken"].map(|name| folder.path().join(name));
+    let stages = evolve(&whole, 1, 0);
+    let expected = [
+        EvolveStage::SelfPlay,
+        EvolveStage::Training,
+        EvolveStage::Challenge,
+    ];
+    assert_eq!(stages[..3], expected);
+    assert_eq!(stages.last(), Some(&EvolveStage::Anchors));
+    let interrupted = evolve(&broken, 2, 3);
+    assert!(interrupted.len() > stages.len());
+    assert_eq!(result(&whole), result(&broken));
+
+    let champion = Weights::load(&whole.join("champion.toml")).unwrap();
+    assert!(champion.network.is_some());
+    for family in Family::ALL {
+        assert_eq!(champion.uses(*family), *family == Family::Material);
+    }
+    let page = fs::read_to_string(whole.join("report.html")).unwrap();
+    for text in ["random weights", "vazquez-2013", "hours", "<svg"] {
+        assert!(page.contains(text), "{text}");
+    }
+    // Another generation: what has left the window goes.
+    let more = finch(&whole, &["--generations", "3", "--threads", "2"]);
+    let text = String::from_utf8_lossy(&more.stdout).into_owned();
+    assert!(
+        more.status.success() && text.contains("generation 3: "),
+        "{text}"
+    );
+    let labels = fs::read_dir(whole.join("labels")).unwrap();
+    let mut labels: Vec<_> = labels.map(|entry| entry.unwrap().file_name()).collect();
+    labels.sort();
+    assert_eq!(labels, ["0002.bin", "0003.bin"]);
+    assert!(!whole.join("generation-0003").exists());
+}
+
+#[test]
+fn a_killed_run_comes_to_the_same_champion() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
+    let two = ["--generations", "2", "--threads", "2"];
+    let started = Instant::now();
+    let done = finch(&whole, &two);
+    assert!(done.status.success(), "{done:?}");
+    let time = started.elapsed();
+    let mut random = stream(5, Purpose::Sampling, 0, 0);
+    for _ in 0..5 {
+        let mut child = command(&killed, &two)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(time.mul_f64(random.random_range(0.02..0.5)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let resumed = finch(&killed, &two);
+    assert!(resumed.status.success(), "{resumed:?}");
+    assert_eq!(result(&whole), result(&killed));
+}
+
+#[test]
+fn hours_end_a_run_that_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let none = finch(&out, &["--hours", "0"]);
+    assert!(none.status.success(), "{none:?}");
+    assert!(out.join("champion.toml").exists() && !out.join("journal.csv").exists());
+    let refusal = refused(finch(&out, &["--hours", "-1"]));
+    assert!(refusal.contains("--hours"), "{refusal}");
+}
+
+#[test]
+fn bad_input_is_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(FINCH);
+        command.arg("evolve").args(arguments).arg("--out").arg(&out);
+        refused(command.output().unwrap())
+    };
+    assert!(run(&["--from", "nowhere.toml"]).contains("nowhere.toml"));
+    assert!(run(&["--from", "weights/hand-set.toml"]).contains("no network"));
+    assert!(run(&["--mentor", "no-such-engine"]).contains("no-such-engine"));
+    assert!(run(&["--anchor-engine", "no-such-engine"]).contains("elo-1800"));
+    assert!(run(&["--set", "sprt.games=none"]).contains("sprt.games"));
+    assert!(run(&["--set", "sprt.weather=3"]).contains("weather"));
+    assert!(!out.exists(), "nothing is left behind");
+
+    assert!(finch(&out, &["--hours", "0"]).status.success());
+    assert!(run(&["--from", "default"]).contains("--from differs"));
+    assert!(run(&["--set", "sprt.games=8"]).contains("sprt.games differs"));
+    fs::write(out.join("config.toml"), "[genome]\nkind = \"network\"\n").unwrap();
+    assert!(run(&[]).contains("finch tune"));
+    fs::remove_dir_all(&out).unwrap();
+    fs::write(&out, "a file").unwrap();
+    assert!(run(&[]).contains("run"));
+}
+
+#[test]
+fn one_process_works_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let mut first = command(&out, &[]).stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !out.join("state.toml").exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let refusal = refused(finch(&out, &[]));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(refusal.contains("another finch evolve"), "{refusal}");
+}
