@@ -205,7 +205,7 @@ fn hours_end_a_run_that_resumes() {
     let none = finch(&out, &["--hours", "0"]);
     assert!(none.status.success(), "{none:?}");
     assert!(out.join("champion.toml").exists() && !out.join("journal.csv").exists());
-    let refusal = refused(finch(&out, &["--hours", "-1"]));
+    let refusal = refused(finch(&out, &["--hours=-1"]));
     assert!(refusal.contains("--hours"), "{refusal}");
 }
 

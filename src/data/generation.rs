@@ -20,8 +20,8 @@ use super::{DataError, Source};
 use crate::eval::{Centipawns, Weights};
 use crate::search::{EngineError, STACK_BYTES};
 
-/// Games between two looks at how many positions there are.
-const ROUND: u64 = 128;
+/// The least and the largest number of games between two looks at how many positions there are.
+const ROUND: [u64; 2] = [16, 128];
 
 /// Who plays, and who scores.
 pub enum LabelMaker {
@@ -65,8 +65,8 @@ pub enum GenerationError {
     File { path: PathBuf, error: io::Error },
     #[error("{}: the file exists; --force replaces it", .0.display())]
     Exists(PathBuf),
-    #[error("no position of {ROUND} games was kept: raise --share or --decided")]
-    NothingKept,
+    #[error("no position of {0} games was kept: keep a larger share, or decide games later")]
+    NothingKept(u64),
     #[error("threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
@@ -120,24 +120,31 @@ impl LabelGeneration {
             .num_threads(threads)
             .stack_size(STACK_BYTES)
             .build()?;
-        let mut draft = PackedDraft::open(&self.out, &header, ROUND).map_err(self.failed())?;
+        let round = self.round_size();
+        let mut draft = PackedDraft::open(&self.out, &header, round).map_err(self.failed())?;
         let last = self.last_game();
         while draft.count() < self.positions && draft.next_game() < last {
             let first = draft.next_game();
-            let labels = pool.install(|| self.round(first..last.min(first + ROUND), &mentors))?;
+            let labels = pool.install(|| self.round(first..last.min(first + round), &mentors))?;
             if labels.is_empty() {
-                return Err(GenerationError::NothingKept);
+                return Err(GenerationError::NothingKept(round));
             }
             draft.add(&labels).map_err(self.failed())?;
             let step = progress(GenerationProgress {
                 positions: draft.count().min(self.positions),
-                games: last.min(first + ROUND),
+                games: last.min(first + round),
             });
             if step.is_break() && draft.count() < self.positions {
                 return Ok(None);
             }
         }
         self.finish(draft, &header).map(Some)
+    }
+
+    /// Games in a round: few where few positions are wanted. The labels do not depend on it.
+    fn round_size(&self) -> u64 {
+        let [least, most] = ROUND;
+        (self.positions as u64 / 16).clamp(least, most)
     }
 
     /// Plays some games, in order on any number of threads.

@@ -195,7 +195,10 @@ impl EvolveSettings {
             ..
         } = self;
         if let Err(error) = self.architecture() {
-            let problem = format!("{} is not supported; there are {}", error.found, error.supported);
+            let problem = format!(
+                "{} is not supported; there are {}",
+                error.found, error.supported
+            );
             return fail(&format!("start.{}", error.field), &problem);
         }
         for positions in selfplay.positions {

@@ -95,8 +95,8 @@ pub fn engine_anchors(command: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
     use crate::eval::{Family, evaluate_uncached};
-    use crate::tune::evolve::StartSettings;
     use crate::position::Position;
+    use crate::tune::evolve::StartSettings;
 
     #[test]
     fn zero_has_no_fitted_terms_and_its_network_judges_endings() {

@@ -60,7 +60,7 @@ impl ChallengerTraining<'_> {
         let batches = training.positions.div_ceil(training.batch as u64);
         let labels = self.labels.iter().map(|path| path.display().to_string());
         let labels: Vec<String> = labels.collect();
-        let preset = toml::toml! {
+        let mut preset = toml::toml! {
             name = "evolve"
 
             [genome]
@@ -73,11 +73,10 @@ impl ChallengerTraining<'_> {
             name = "adam"
             warm_up = 0.2
         };
-        let mut preset = toml::Value::Table(preset);
         let mut set = |table: &str, key: &str, value: toml::Value| {
-            let table = preset.as_table_mut().map(|preset| preset.entry(table));
-            let table = table.map(|entry| entry.or_insert_with(|| toml::Table::new().into()));
-            if let Some(table) = table.and_then(toml::Value::as_table_mut) {
+            let entry = preset.entry(table);
+            let table = entry.or_insert_with(|| toml::Table::new().into());
+            if let Some(table) = table.as_table_mut() {
                 table.insert(key.to_owned(), value);
             }
         };
