@@ -278,12 +278,17 @@ fn begin(
     champion: &Weights,
 ) -> Result<(), EvolveError> {
     folder.write(CONFIG, settings.to_toml())?;
-    folder.save_weights(CHAMPION, champion)?;
+    save_champion(folder, champion)?;
     let state = EvolveState {
         generation: 1,
         ..EvolveState::default()
     };
     Ok(state.write(folder)?)
+}
+
+fn save_champion(folder: &RunFolder, champion: &Weights) -> Result<(), EvolveError> {
+    let path = folder.path().join(CHAMPION);
+    champion.save(&path).map_err(failed(&path))
 }
 
 fn state_of(path: &Path) -> Result<Option<EvolveState>, EvolveError> {

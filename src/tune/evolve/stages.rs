@@ -10,8 +10,8 @@ use super::start::{self, DISCLOSURE};
 use super::state::bounded_elo;
 use super::training::ChallengerTraining;
 use super::{
-    AnchorResult, CHAMPION, ChallengeResult, ChallengeSettings, EvolveError, EvolveRun,
-    EvolveSettings, EvolveStage, GenerationResult, ZERO, failed,
+    AnchorResult, ChallengeResult, ChallengeSettings, EvolveError, EvolveRun,
+    EvolveSettings, EvolveStage, GenerationResult, ZERO, failed, save_champion,
 };
 use crate::data::{
     LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
@@ -137,7 +137,9 @@ impl EvolveRun<'_> {
         let losses = outcome.journal.curve("validation_loss");
         self.state.result.training_loss = outcome.journal.last("training_loss");
         self.state.result.validation_loss = losses.iter().map(|(_, loss)| *loss).reduce(f64::min);
-        let challenger = self.challenger(champion, outcome.best.network);
+        let trained = outcome.best.weights();
+        let network = trained.and_then(|weights| weights.network.clone());
+        let challenger = self.challenger(champion, network);
         let path = folder.join(CHALLENGER);
         challenger.save(&path).map_err(failed(&path))?;
         Ok(Some(EvolveStage::Challenge))
@@ -219,7 +221,7 @@ impl EvolveRun<'_> {
         let challenge = self.state.result.challenge.unwrap_or_default();
         if challenge.accepted && self.state.champion != self.state.generation {
             let challenger = Weights::load(&self.generation_folder().join(CHALLENGER))?;
-            self.folder.save_weights(CHAMPION, &challenger)?;
+            save_champion(&self.folder, &challenger)?;
             self.state.champion = self.state.generation;
             self.state.elo.add(challenge.elo, challenge.error);
         }
