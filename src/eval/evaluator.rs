@@ -7,7 +7,7 @@ use super::score::Score;
 use super::terms::board::Pieces;
 use super::terms::cache::{MaterialCache, MaterialEntry, PawnCache, PawnEntry, ScoreCache};
 use super::terms::sink::Scorer;
-use super::terms::{Family, kpk, material, report};
+use super::terms::{Family, endgame, kpk, material, report};
 use super::weights::Weights;
 use crate::position::Position;
 
@@ -22,6 +22,17 @@ const MEN_FOR_TERMS: usize = 4;
 #[inline]
 fn is_for_terms(position: &Position, weights: &Weights) -> bool {
     position.board().occupied().count() <= MEN_FOR_TERMS && weights.uses(Family::Endgame)
+}
+
+/// What replaces a network in pawnless endings against a bare king, if the weights know about
+/// endings.
+#[inline]
+pub(super) fn mop_up(position: &Position, weights: &Weights) -> Option<Score> {
+    let bare_king = position.us().count() == 1 || position.them().count() == 1;
+    if !bare_king || !weights.uses(Family::Endgame) {
+        return None;
+    }
+    endgame::mop_up(&Pieces::of(position), position.turn())
 }
 
 /// The network, if the weights have one and it judges the position.
@@ -95,7 +106,9 @@ impl Evaluator {
                 endings,
                 scores,
             } => *scores.probe(position.key(), || {
-                if is_for_terms(position, &endings.weights) {
+                if let Some(score) = mop_up(position, &endings.weights) {
+                    score
+                } else if is_for_terms(position, &endings.weights) {
                     endings.evaluate(position)
                 } else {
                     accumulators.evaluate(network, position, ply)

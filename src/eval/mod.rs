@@ -49,9 +49,10 @@
 //! # A network instead of the terms
 //!
 //! A weights file may name a network (`nnue/`). The network then evaluates all positions
-//! with more than four pieces. The terms evaluate the others if they know about endings (the
-//! endgame family has a weight), give the search its piece values, and can be tuned. [`explain`]
-//! shows both.
+//! with more than four pieces. If the terms know about endings (the endgame family has a weight),
+//! they evaluate the others, and a mop-up evaluation (`terms/endgame.rs`) all pawnless endings
+//! against a bare king. The terms also give the search its piece values, and can be tuned.
+//! [`explain`] shows both.
 //!
 //! A family whose weights are all zero is skipped. So the papers' features cost nothing in play,
 //! and a weights file with a paper's six weights is exactly that paper's evaluation. Endgames are
@@ -69,7 +70,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::position::Position;
-use evaluator::judging_network;
+use evaluator::{judging_network, mop_up};
 use terms::explain::Explainer;
 use terms::report_all;
 use terms::sink::{Scorer, Tracer};
@@ -95,6 +96,11 @@ pub use weights::{
 /// The score of a position, from the board alone; the same that an [`Evaluator`] gives.
 #[inline]
 pub fn evaluate_uncached(position: &Position, weights: &Weights) -> Score {
+    if weights.network.is_some()
+        && let Some(score) = mop_up(position, weights)
+    {
+        return score;
+    }
     if let Some(network) = judging_network(position, weights) {
         return network.evaluate(position);
     }

@@ -14,6 +14,7 @@ use super::kpk;
 use super::list::term;
 use super::pawns::PawnStructure;
 use super::sink::{Sink, Taper};
+use crate::eval::Score;
 
 const DARK_CORNERS: [Square; 2] = [Square::A1, Square::H8];
 const LIGHT_CORNERS: [Square; 2] = [Square::A8, Square::H1];
@@ -256,18 +257,54 @@ fn report_against_bare_king<S: StaticColor>(pieces: &Pieces, turn: Color, sink: 
         && pieces.of_role(S::US, Role::Bishop).any()
         && pieces.of_role(S::US, Role::Knight).any();
     if bishop_and_knight && own_pawns.is_empty() {
-        let dark = (pieces.bishops(S::US) & Bitboard::DARK_SQUARES).any();
-        let corners = if dark { DARK_CORNERS } else { LIGHT_CORNERS };
-        let distance = corners
-            .map(|corner| manhattan_distance(weak, corner))
-            .into_iter()
-            .min();
-        let distance = distance.unwrap_or(0).min(7);
+        let distance = right_corner_distance(weak, pieces.bishops(S::US)).min(7);
         sink.add(S::COLOR, term::win_corner_distance(distance), 1);
-    } else {
-        let from_edge = edge_distance(weak).min(rank_edge_distance(weak));
-        sink.add(S::COLOR, term::win_edge_distance(from_edge), 1);
     }
+    let from_edge = edge_distance(weak).min(rank_edge_distance(weak));
+    sink.add(S::COLOR, term::win_edge_distance(from_edge), 1);
+}
+
+/// The mop-up evaluation: the score for the side to move of a pawnless ending that is won against
+/// a bare king. It knows only what leads to mate: the losing king at the edge, for bishop and
+/// knight in a corner of the bishop's colour, and the kings close together. A network or many small
+/// terms would drown that out.
+pub fn mop_up(pieces: &Pieces, turn: Color) -> Option<Score> {
+    if pieces.pawns(0).any() || pieces.pawns(1).any() {
+        return None;
+    }
+    let white = mop_up_score::<WhiteSide>(pieces);
+    let score = white.or_else(|| mop_up_score::<BlackSide>(pieces).map(|score| -score));
+    score.map(|score| if turn.is_white() { score } else { -score })
+}
+
+fn mop_up_score<S: StaticColor>(pieces: &Pieces) -> Option<Score> {
+    let weak = pieces.king[S::THEM];
+    if pieces.all[S::THEM] != Bitboard::from_square(weak) || !can_mate(pieces, S::US) {
+        return None;
+    }
+    let own = pieces.minors_and_majors(S::US);
+    let bishops = pieces.bishops(S::US);
+    let knights = pieces.knights(S::US);
+    let apart = pieces.king[S::US].distance(weak) as Score;
+    let driven = if count(own) == 2 && bishops.any() && knights.any() {
+        let near = |knight: Square| knight.distance(weak) as Score;
+        let knight_apart: Score = knights.into_iter().map(near).sum();
+        // To the edge first, then along it: the wrong corner is better than the open board.
+        let from_corner = right_corner_distance(weak, bishops) as Score;
+        let from_edge = edge_distance(weak).min(rank_edge_distance(weak)) as Score;
+        60 * (7 - from_corner) + 120 * (3 - from_edge) - 8 * knight_apart
+    } else {
+        let from_centre = 6 - edge_distance(weak) - rank_edge_distance(weak);
+        40 * from_centre as Score
+    };
+    Some(2_000 + 100 * piece_material(pieces, S::US) + driven + 20 * (7 - apart))
+}
+
+/// The king's Manhattan distance from the nearest corner of the bishop's colour.
+fn right_corner_distance(king: Square, bishops: Bitboard) -> usize {
+    let dark = (bishops & Bitboard::DARK_SQUARES).any();
+    let [first, second] = if dark { DARK_CORNERS } else { LIGHT_CORNERS };
+    manhattan_distance(king, first).min(manhattan_distance(king, second))
 }
 
 /// Unlike the Chebyshev distance it always changes when the king moves along an edge toward one

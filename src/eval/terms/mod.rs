@@ -13,7 +13,7 @@
 mod attacks;
 pub(super) mod board;
 pub(super) mod cache;
-mod endgame;
+pub(super) mod endgame;
 pub(super) mod explain;
 mod geometry;
 mod initiative;
