@@ -140,10 +140,30 @@ def options():
         check(shannon["nodes"] != own["nodes"], "a weights file changes how Finch plays")
 
 
+def lichess():
+    """The options of lichess-bot's default configuration, and a game with its clock."""
+    with finch() as engine:
+        engine.configure({"Move Overhead": 100, "Threads": 2, "Hash": 128,
+                          "SyzygyPath": "./syzygy/", "UCI_ShowWDL": True})
+        check(engine.ping() is None, "lichess-bot's options are all taken")
+        engine.configure({"OwnBook": True, "BookDepth": 8, "BookBest": True})
+        clock, board = {chess.WHITE: 4.0, chess.BLACK: 4.0}, chess.Board()
+        token, last = object(), {}
+        while not board.is_game_over(claim_draw=True) and board.ply() < 60:
+            limit = chess.engine.Limit(white_clock=clock[chess.WHITE], white_inc=0.1,
+                                       black_clock=clock[chess.BLACK], black_inc=0.1)
+            mover, started = board.turn, time.monotonic()
+            found = engine.play(board, limit, game=token, info=chess.engine.INFO_ALL)
+            clock[mover] += 0.1 - (time.monotonic() - started)
+            board.push(found.move)
+            last = found.info or last
+        check(min(clock.values()) > 0 and "wdl" in last, f"{board.ply()} plies as lichess-bot plays")
+
+
 def main():
     if STOCKFISH is None:
         raise SystemExit("integration: Stockfish is not installed")
-    for part in (whole_games, clocks, analysis, pondering, chess960, options):
+    for part in (whole_games, clocks, analysis, pondering, chess960, options, lichess):
         part()
     print(f"integration: {passed} passed, 0 failed")
 

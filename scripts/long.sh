@@ -8,6 +8,8 @@
 #   clone     both commands of the README in a fresh clone, timed
 #   release   all tests again as release code
 #   games     games of a build with assertions and overflow checks
+#   endings   with Syzygy tables (FINCH_SYZYGY names their folder): wins won, draws held, mates without
+#             tables, all of king and pawn against king; the probes beside fathom's
 #   builds    the same bench from builds for several processors, and their speed beside the native one
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,6 +52,14 @@ games() {
     fi
 }
 
+endings() {
+    step "endings"
+    local tables=${FINCH_SYZYGY:?the folder of the Syzygy tables}
+    cargo test --release tablebase:: -- --include-ignored --nocapture
+    cargo build --release
+    scripts/fathom.py target/release/finch "$tables"
+}
+
 # The bench of a build: nodes, then nodes per second.
 bench() { "$1" bench | awk 'END { print $1, $3 }'; }
 
@@ -72,12 +82,12 @@ builds() {
     done
 }
 
-for part in "${@:-clone release games builds}"; do
+for part in "${@:-clone release games endings builds}"; do
     for name in $part; do
         case $name in
-            clone | release | games | builds) "$name" ;;
+            clone | release | games | endings | builds) "$name" ;;
             *)
-                sed -n '2,13s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
+                sed -n '2,15s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
                 exit 1
                 ;;
         esac

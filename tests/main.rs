@@ -1,6 +1,7 @@
 //! Behaviour, seen from outside: one file per subject, one program for all of them, because each
 //! further program would be optimised as a whole once more.
 
+mod book;
 mod cli;
 mod common;
 mod data;
@@ -22,6 +23,7 @@ mod recognition;
 mod rooms;
 mod solve;
 mod support;
+mod tablebase;
 mod terms;
 mod tune;
 mod uci;

@@ -1,5 +1,10 @@
-//! Opening books.
+//! Opening books in Polyglot's format.
+//!
+//! - `polyglot.rs`: reads a book and chooses moves from it
+//! - `builder.rs`: makes a book from games, or from other books
 
-pub mod polyglot;
+mod builder;
+mod polyglot;
 
-pub use polyglot::PolyglotBook;
+pub use builder::{BookBuilder, BookResult};
+pub use polyglot::{BookError, BookMove, PolyglotBook};

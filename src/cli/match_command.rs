@@ -28,7 +28,7 @@ Players: a weights file, built-in weights ('default', 'terms' for the same witho
   \"cmd=stockfish option.UCI_LimitStrength=true option.UCI_Elo=2400 name=SF2400\"
   \"weights=new.toml name=new depth=8\"
 Settings: cmd args dir option.NAME timeout (UCI engines), weights hash (Finch),
-  and for both: name, tc, st (seconds), movetime (milliseconds), depth, nodes, plain.
+  and for both: tb (plays with the Syzygy tables in this folder), name, tc, st (seconds), movetime (milliseconds), depth, nodes, plain.
 
 Finch plays with the defaults of its UCI options.
 Exit status is 0 when the match ended, whoever won.")]

@@ -18,6 +18,7 @@ macro_rules! eprintln {
 
 mod annotate;
 mod bench;
+mod book;
 mod eval;
 mod evolve;
 mod filters;
@@ -144,6 +145,8 @@ subcommands! {
         Match(Box<match_command::Arguments>);
         /// Rate the players of PGN files.
         Rate(rate::Arguments);
+        /// Make, show and merge opening books.
+        Book(book::Arguments);
         /// Make a file of balanced opening positions.
         Openings(openings::Arguments) weights;
     }

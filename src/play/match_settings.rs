@@ -100,7 +100,9 @@ impl MatchSettings {
             limits.time_control = Some(DEFAULT_TIME_CONTROL);
         }
         let folder = self.tablebases.as_ref();
-        let tablebases = folder.map(|folder| Tablebases::open(folder)).transpose()?;
+        let tablebases = folder
+            .map(|folder| Tablebases::open_all(folder))
+            .transpose()?;
         Ok(GameRules {
             limits,
             margin: self.margin,

@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use shakmaty::Move;
 use thiserror::Error;
 
-use crate::book::PolyglotBook;
+use crate::book::{BookError, PolyglotBook};
 use crate::position::Position;
 
 /// The openings that are part of the executable.
@@ -54,6 +54,8 @@ impl Opening {
 pub enum OpeningsError {
     #[error("{file}: {error}")]
     Read { file: PathBuf, error: io::Error },
+    #[error("{file}: {error}")]
+    Book { file: PathBuf, error: BookError },
     #[error("{file}, line {line}: '{text}' is not a position")]
     Position {
         file: PathBuf,
@@ -92,7 +94,10 @@ pub fn load(file: &Path, plies: usize, seed: u64) -> Result<Vec<Opening>, Openin
     let openings = match ending.to_ascii_lowercase().as_str() {
         "pgn" => from_pgn(source, plies, file)?,
         "bin" => {
-            let book = PolyglotBook::read(source).map_err(read)?;
+            let book = PolyglotBook::read(source).map_err(|error| OpeningsError::Book {
+                file: file.to_owned(),
+                error,
+            })?;
             let lines = book.lines(POLYGLOT_LINES, plies, seed).into_iter();
             let opening = |moves| Opening {
                 start: Position::default(),

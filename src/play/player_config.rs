@@ -19,6 +19,7 @@ use crate::eval::{Centipawns, Weights, WeightsError};
 use crate::hash::StableHasher;
 use crate::search::full_width::FullWidthSearch;
 use crate::search::{EngineError, EngineSettings};
+use crate::tablebase::{SyzygySettings, TablebaseError, Tablebases};
 
 #[derive(Clone, Debug)]
 pub struct PlayerConfig {
@@ -36,6 +37,7 @@ pub enum PlayerKind {
         hash: Option<usize>,
         /// Another contempt than that of UCI.
         contempt: Option<Centipawns>,
+        tablebases: Option<Arc<Tablebases>>,
     },
     Uci(EngineCommand),
     /// An engine that other players may use in other games, with other options.
@@ -57,6 +59,11 @@ pub enum PlayerConfigError {
     },
     #[error("player '{0}': exactly one of cmd= and weights= is needed")]
     NoEngine(String),
+    #[error("player '{player}', tb=: {error}")]
+    Tablebases {
+        player: String,
+        error: TablebaseError,
+    },
     #[error("player '{player}': {problem}")]
     Unusable { player: String, problem: String },
 }
@@ -72,6 +79,7 @@ impl PlayerConfig {
                 weights,
                 hash: None,
                 contempt: None,
+                tablebases: None,
             },
             limits: GameLimits::default(),
         }
@@ -85,6 +93,7 @@ impl PlayerConfig {
                 weights,
                 hash: None,
                 contempt: Some(Centipawns(0)),
+                tablebases: None,
             },
             limits: GameLimits::default(),
         }
@@ -121,11 +130,12 @@ impl PlayerConfig {
                 weights,
                 hash,
                 contempt,
+                tablebases,
             } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
                 let created: Result<Box<dyn Player>, EngineError> = match limits.full_width {
                     Some(breadth) => boxed(FullWidthSearch::new(weights.clone(), breadth)),
-                    None => boxed(engine_player(weights, hash, *contempt)),
+                    None => boxed(engine_player(weights, hash, *contempt, tablebases)),
                 };
                 created.unwrap_or_else(|error| Box::new(FailedPlayer(error)))
             }
@@ -152,6 +162,7 @@ impl PlayerConfig {
                 weights,
                 hash,
                 contempt,
+                tablebases,
             } => {
                 hasher.write(b"in process");
                 hasher.write_u64(weights.id().0);
@@ -159,6 +170,9 @@ impl PlayerConfig {
                 if let Some(Centipawns(contempt)) = contempt {
                     hasher.write(b"contempt");
                     hasher.write_u64(*contempt as u64);
+                }
+                if let Some(tablebases) = tablebases {
+                    hasher.write(tablebases.path().as_encoded_bytes());
                 }
             }
             PlayerKind::Uci(engine) | PlayerKind::Pooled(engine, _) => {
@@ -197,10 +211,15 @@ fn engine_player(
     weights: &Arc<Weights>,
     hash_mib: usize,
     contempt: Option<Centipawns>,
+    tablebases: &Option<Arc<Tablebases>>,
 ) -> Result<EnginePlayer, EngineError> {
     EnginePlayer::new(EngineSettings {
         hash_mib,
         contempt: contempt.unwrap_or(EngineSettings::DEFAULT_CONTEMPT),
+        syzygy: SyzygySettings {
+            tables: tablebases.clone(),
+            ..SyzygySettings::default()
+        },
         ..EngineSettings::new(weights.clone())?
     })
 }
@@ -253,6 +272,8 @@ struct Settings {
     options: Vec<(String, String)>,
     timeout: Option<Duration>,
     hash: Option<usize>,
+    /// Folders of Syzygy tables.
+    tablebases: Option<String>,
     limits: GameLimits,
 }
 
@@ -298,6 +319,7 @@ impl Settings {
                 self.limits.move_time = Some(Duration::from_millis(positive(value)?));
             }
             "hash" => self.hash = Some(positive(value)?),
+            "tb" => self.tablebases = Some(value.to_owned()),
             "timeout" | "patience" => self.timeout = Some(duration(value)?),
             _ => {
                 let name = key.strip_prefix("option.")?;
@@ -311,20 +333,27 @@ impl Settings {
         let (kind, plain_name) = match (self.command, self.weights) {
             (Some(command), None) => {
                 let name = stem(&command);
+                let tables = self.tablebases.map(|path| ("SyzygyPath".to_owned(), path));
                 let engine = EngineCommand {
                     command,
                     arguments: self.arguments,
                     directory: self.directory,
-                    options: self.options,
+                    options: self.options.into_iter().chain(tables).collect(),
                     timeout: self.timeout.unwrap_or(DEFAULT_TIMEOUT),
                 };
                 (PlayerKind::Uci(engine), name)
             }
             (None, Some(path)) => {
+                let tablebases = self.tablebases.map(Tablebases::open_all).transpose();
+                let tablebases = tablebases.map_err(|error| PlayerConfigError::Tablebases {
+                    player: text.to_owned(),
+                    error,
+                })?;
                 let kind = PlayerKind::InProcess {
                     weights: load(&path)?,
                     hash: self.hash,
                     contempt: None,
+                    tablebases: tablebases.map(Arc::new),
                 };
                 (kind, stem(&path))
             }

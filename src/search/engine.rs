@@ -11,8 +11,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
@@ -31,6 +31,7 @@ use super::{
 };
 use crate::eval::{Centipawns, Score, Weights};
 use crate::position::{Game, movegen};
+use crate::tablebase::{RootRanking, SyzygySettings};
 
 /// Everything that makes an engine play as it does. The defaults are those of UCI.
 #[derive(Clone)]
@@ -47,6 +48,7 @@ pub struct EngineSettings {
     /// Scores are for people to read: no contempt.
     pub analyse_mode: bool,
     pub strength: StrengthSettings,
+    pub syzygy: SyzygySettings,
     pub weights: Arc<Weights>,
     pub params: SearchParams,
 }
@@ -72,6 +74,7 @@ impl EngineSettings {
             contempt: EngineSettings::DEFAULT_CONTEMPT,
             analyse_mode: false,
             strength: StrengthSettings::default(),
+            syzygy: SyzygySettings::default(),
             weights,
             params,
         }
@@ -148,6 +151,8 @@ pub(super) struct Job {
     pub(super) request: SearchRequest,
     pub(super) tt: Arc<TranspositionTable>,
     pub(super) control: Arc<Control>,
+    /// Probed by the first thread that begins.
+    ranking: OnceLock<Option<RootRanking>>,
 }
 
 impl Job {
@@ -162,7 +167,23 @@ impl Job {
             settings: Arc::new(settings),
             request,
             control: Arc::new(Control::new(1)),
+            ranking: OnceLock::new(),
         })
+    }
+
+    /// The legal moves to choose from.
+    pub(super) fn legal_moves(&self) -> Vec<Move> {
+        let searchmoves = &self.request.searchmoves;
+        let mut moves = movegen::legal_moves(self.request.game.position());
+        moves.retain(|m| searchmoves.is_empty() || searchmoves.contains(m));
+        moves.into_iter().collect()
+    }
+
+    /// What the tablebases say about the moves, if the position is in them.
+    pub(super) fn ranking(&self) -> Option<&RootRanking> {
+        let syzygy = &self.settings.syzygy;
+        let rank = || syzygy.rank_root_moves(&self.request.game, &self.legal_moves());
+        self.ranking.get_or_init(rank).as_ref()
     }
 
     /// Contempt in internal units. It is for games: an infinite search analyses.
@@ -360,6 +381,7 @@ impl Engine {
             request,
             tt: self.tt.clone(),
             control: self.control.clone(),
+            ranking: OnceLock::new(),
         });
         let (sender, receiver) = bounded(self.helpers.len());
         for (number, helper) in self.helpers.iter().enumerate() {

@@ -5,7 +5,7 @@ use shakmaty::Move;
 
 use super::move_picker::is_tactical;
 use super::negamax::Node;
-use super::score::is_mate;
+use super::score::is_decisive;
 use super::transposition::{Bound, Entry};
 use super::{Search, history};
 use crate::position::Position;
@@ -86,7 +86,7 @@ impl Search<'_> {
             _ => true,
         };
         let quiet = best_move.is_none_or(|m| !is_tactical(m));
-        if whole && !node.in_check && quiet && corrects_eval && !is_mate(best_score) {
+        if whole && !node.in_check && quiet && corrects_eval && !is_decisive(best_score) {
             let (eval, depth) = (node.static_eval, node.depth);
             self.data
                 .history

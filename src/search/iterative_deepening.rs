@@ -1,36 +1,48 @@
 //! Iterative deepening with aspiration windows.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use shakmaty::Move;
 
+use super::engine::Job;
 use super::negamax::Root;
-use super::score::{INFINITE, MATE, MAX_PLY, is_mate};
+use super::score::{INFINITE, MATE, MAX_PLY, is_decisive, is_mate};
 use super::time_management::IterationStats;
-use super::{Bound, RootMove, Search, SearchInfo, SearchRequest, SearchResult};
-use crate::position::movegen;
+use super::{Bound, RootMove, Search, SearchInfo, SearchResult};
 
 /// Bounds and the current root move are only reported after this time: before it they would flood
 /// the GUI.
 const SLOW: Duration = Duration::from_secs(3);
 
-pub(super) fn root_moves(request: &SearchRequest) -> Vec<RootMove> {
-    movegen::legal_moves(request.game.position())
-        .into_iter()
-        .filter(|m| request.searchmoves.is_empty() || request.searchmoves.contains(m))
-        .map(|m| RootMove {
-            m,
-            score: -INFINITE,
-            bound: Bound::None,
-            previous: -INFINITE,
-            seldepth: 0,
-            nodes: 0,
-            pv: vec![m],
-        })
-        .collect()
+/// The moves to choose from, those first that the tablebases rank first.
+pub(super) fn root_moves(job: &Job) -> Vec<RootMove> {
+    let ranked = |m: Move| {
+        let moves = &job.ranking()?.moves;
+        moves.iter().find(|ranked| ranked.m == m)
+    };
+    let root_move = |m: Move| RootMove {
+        m,
+        score: -INFINITE,
+        bound: Bound::None,
+        previous: -INFINITE,
+        seldepth: 0,
+        nodes: 0,
+        pv: vec![m],
+        rank: ranked(m).map_or(0, |ranked| ranked.rank),
+        tablebase: ranked(m).map(|ranked| ranked.result),
+    };
+    let mut moves: Vec<RootMove> = job.legal_moves().into_iter().map(root_move).collect();
+    moves.sort_by_key(RootMove::order);
+    moves
 }
 
 impl RootMove {
+    /// The best move has the smallest.
+    fn order(&self) -> Reverse<(i32, i32)> {
+        Reverse((self.rank, self.score))
+    }
+
     /// The score of this iteration. If this was aborted before the score was exact: that of the
     /// iteration before, or a bound if that did not score the move.
     fn known_score(&self) -> (i32, Bound) {
@@ -50,7 +62,8 @@ impl Search<'_> {
         if !self.root_moves.is_empty() {
             self.iterative_deepening();
         }
-        self.control.publish(self.id, self.nodes);
+        self.control.publish(self.id, self.nodes, self.tb_hits);
+        self.report_table_damage();
         self.result()
     }
 
@@ -73,7 +86,7 @@ impl Search<'_> {
                     break;
                 }
                 // A later line may turn out better than an earlier one.
-                self.root_moves[..=pv_index].sort_by_key(|root| -root.score);
+                self.root_moves[..=pv_index].sort_by_key(RootMove::order);
             }
             if self.aborted {
                 self.report_new_best_move(previous);
@@ -117,7 +130,11 @@ impl Search<'_> {
         let mate_found = self.request.limits.mate.is_some_and(|moves| {
             is_mate(best.score) && MATE - best.score.abs() <= 2 * moves as i32
         });
-        let no_choice = self.root_moves.len() == 1 && self.time.is_timed();
+        let choices = match self.settings.multi_pv {
+            1 => self.contenders().len(),
+            _ => self.root_moves.len(),
+        };
+        let no_choice = choices == 1 && self.time.is_timed();
         let is_over = self.time.past_soft_limit(stats) || no_choice;
         if is_over && self.control.is_pondering() {
             self.control.set_overdue();
@@ -132,7 +149,7 @@ impl Search<'_> {
     fn aspiration_search(&mut self) {
         let expected = self.root_moves[self.pv_index].previous;
         let mut width = self.params.aspiration_width;
-        let (mut alpha, mut beta) = if self.root_depth >= 4 && !is_mate(expected) {
+        let (mut alpha, mut beta) = if self.root_depth >= 4 && !is_decisive(expected) {
             (expected - width, expected + width)
         } else {
             (-INFINITE, INFINITE)
@@ -143,7 +160,7 @@ impl Search<'_> {
         loop {
             let score = self.negamax::<Root>(&position, 0, alpha, beta, depth, false);
             // A stable sort keeps the order of moves that were not resolved this time.
-            self.root_moves[self.pv_index..].sort_by_key(|root| -root.score);
+            self.root_moves[self.pv_index..].sort_by_key(RootMove::order);
             if self.aborted {
                 return;
             }
@@ -155,7 +172,7 @@ impl Search<'_> {
             } else if score >= beta {
                 self.report_if_slow(Bound::Lower);
                 beta = (score + width).min(INFINITE);
-                if !is_mate(score) {
+                if !is_decisive(score) {
                     depth = (depth - 1).max(self.root_depth - 3).max(1);
                 }
             } else {
@@ -171,9 +188,9 @@ impl Search<'_> {
     fn report_if_slow(&self, bound: Bound) {
         if self.id == 0 && self.time.elapsed() >= SLOW {
             let root = &self.root_moves[self.pv_index];
-            self.control.publish(self.id, self.nodes);
+            self.control.publish(self.id, self.nodes, self.tb_hits);
             self.observer.info(&SearchInfo {
-                score: self.without_contempt(root.score),
+                score: self.reported(root, root.score),
                 bound,
                 ..self.describe(self.pv_index)
             });
@@ -190,7 +207,7 @@ impl Search<'_> {
     }
 
     fn report(&self, line: usize) {
-        self.control.publish(self.id, self.nodes);
+        self.control.publish(self.id, self.nodes, self.tb_hits);
         self.observer.info(&self.describe(line));
     }
 
@@ -201,10 +218,11 @@ impl Search<'_> {
             depth: self.root_depth,
             seldepth: root.seldepth,
             multi_pv: line + 1,
-            score: self.without_contempt(score),
-            bound,
+            score: self.reported(root, score),
+            bound: self.reported_bound(root, bound),
             nodes: self.control.nodes(),
             hashfull: self.tt.hashfull(),
+            tb_hits: self.control.tb_hits(),
             elapsed: self.time.elapsed(),
             pv: root.pv.clone(),
         }
@@ -222,9 +240,15 @@ impl Search<'_> {
     }
 
     pub(super) fn is_excluded_at_root(&self, m: Move) -> bool {
-        !self.root_moves[self.pv_index..]
-            .iter()
-            .any(|root| root.m == m)
+        !self.contenders().iter().any(|root| root.m == m)
+    }
+
+    /// The moves that compete for the current line: of those left, the ones that the tablebases
+    /// rank first.
+    fn contenders(&self) -> &[RootMove] {
+        let left = &self.root_moves[self.pv_index..];
+        let of_first_rank = left.partition_point(|root| root.rank == left[0].rank);
+        &left[..of_first_rank]
     }
 
     /// Keeps the result of a root move. A move that did not raise alpha has no known score; the
@@ -260,8 +284,8 @@ impl Search<'_> {
         SearchResult {
             best_move: Some(root.m),
             ponder: root.pv.get(1).copied(),
-            score: self.without_contempt(score),
-            bound,
+            score: self.reported(root, score),
+            bound: self.reported_bound(root, bound),
             depth: self.completed_depth,
             nodes: self.nodes,
         }
@@ -271,8 +295,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::engine::Job;
-    use crate::search::{EngineSettings, Limits, Silent, ThreadData};
+    use crate::search::{EngineSettings, Limits, SearchRequest, Silent, ThreadData};
 
     /// Searches the root once with this window, as an iteration does that is aborted after it.
     fn result_of(previous: Option<i32>, alpha: i32, beta: i32) -> SearchResult {

@@ -14,7 +14,8 @@
 //! - [`lmr`]: late move reductions
 //! - [`move_picker`]: staged move ordering; [`history`]: butterfly, capture, continuation, pawn and
 //!   correction history; [`history_update`]: what a searched node writes into them
-//! - [`draws`], [`cuckoo`]: draws by rule, upcoming repetitions
+//! - [`draws`], [`cuckoo`]: draws by rule, upcoming repetitions; [`tablebases`]: Syzygy at the
+//!   root and in the tree
 //! - [`transposition`], [`huge_pages`]: the transposition table (TT) and its memory
 //! - [`time_management`], [`params`], [`score`], [`piece_values`]: time, constants, units
 //! - [`full_width`]: another search altogether: all moves to a fixed depth and captures, for the
@@ -39,6 +40,7 @@ mod pruning;
 mod qsearch;
 pub mod score;
 pub mod strength;
+mod tablebases;
 mod threads;
 mod time_management;
 mod transposition;
@@ -51,6 +53,7 @@ use shakmaty::Move;
 use crate::eval::{Centipawns, Evaluator, Weights};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
+use crate::tablebase::TablebaseResult;
 use engine::Job;
 pub use engine::{Engine, EngineError, EngineSettings, SearchRequest};
 use history::{Context, History, PieceTo};
@@ -77,6 +80,7 @@ pub struct SearchInfo {
     pub bound: Bound,
     pub nodes: u64,
     pub hashfull: usize,
+    pub tb_hits: u64,
     pub elapsed: Duration,
     pub pv: Vec<Move>,
 }
@@ -160,6 +164,9 @@ struct RootMove {
     seldepth: usize,
     nodes: u64,
     pv: Vec<Move>,
+    /// By the tablebases; zero for all without them. Only moves of one rank compete.
+    rank: i32,
+    tablebase: Option<TablebaseResult>,
 }
 
 /// The search stack: one entry a ply of the current path.
@@ -212,6 +219,9 @@ struct Search<'a> {
     completed_depth: i32,
     seldepth: usize,
     nodes: u64,
+    tb_hits: u64,
+    /// The most men for which the tablebases are probed in the tree; zero for none.
+    tb_men: usize,
     /// Null moves are off until this ply while one is being verified.
     null_move_from: usize,
     aborted: bool,
@@ -252,7 +262,7 @@ impl<'a> Search<'a> {
             ),
             keys: request.game.key_history().to_vec(),
             stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
-            root_moves: iterative_deepening::root_moves(request),
+            root_moves: iterative_deepening::root_moves(job),
             settings,
             request,
             tt: &job.tt,
@@ -275,6 +285,8 @@ impl<'a> Search<'a> {
             completed_depth: 0,
             seldepth: 0,
             nodes: 0,
+            tb_hits: tablebases::root_hits(job, id),
+            tb_men: tablebases::men_in_tree(job),
             null_move_from: 0,
             aborted: false,
         }

@@ -9,7 +9,7 @@ use super::history::{Context, PieceTo};
 use super::history_update::Tried;
 use super::lmr::{LmrContext, ONE_PLY};
 use super::move_picker::{MovePicker, PickStage, is_tactical};
-use super::score::{DRAW, INFINITE, MATE_IN_MAX, MAX_EVAL, is_mate, mate_in, mated_in};
+use super::score::{DECISIVE, DRAW, INFINITE, MAX_EVAL, is_decisive, mate_in, mated_in};
 use super::transposition::{Bound, Entry};
 use super::{Search, lmr, pruning};
 use crate::position::movegen::PackedMove;
@@ -132,10 +132,18 @@ impl Search<'_> {
         {
             return entry.score;
         }
-        // 5. Static evaluation.
+        // 5. Tablebases, after a capture or a pawn move.
+        if self.tb_men > 0
+            && !N::ROOT
+            && !excluded.is_some()
+            && let Some(score) = self.probe_tablebases(position, ply, depth)
+        {
+            return score;
+        }
+        // 6. Static evaluation.
         let mut node = self.evaluate_node::<N>(position, ply, entry, depth, cut_node);
         (node.alpha, node.beta) = (alpha, beta);
-        // 6. Whole-node pruning, away from the principal variation.
+        // 7. Whole-node pruning, away from the principal variation.
         if !N::PV
             && !node.in_check
             && !excluded.is_some()
@@ -143,13 +151,13 @@ impl Search<'_> {
         {
             return score;
         }
-        // 7. Internal iterative reduction (IIR): without a TT move, find one with a shallower
+        // 8. Internal iterative reduction (IIR): without a TT move, find one with a shallower
         // search. A singular search has none because it excludes it.
         let unknown = node.tt_move.is_none() && !excluded.is_some();
         if (N::PV || cut_node) && node.depth >= self.params.iir_depth && unknown {
             node.depth -= 1;
         }
-        // 8. The moves.
+        // 9. The moves.
         node.context.attacked = position.attacked_by(!position.turn());
         self.search_moves::<N>(position, node)
     }
@@ -161,7 +169,7 @@ impl Search<'_> {
         self.seldepth = self.seldepth.max(ply + 1);
         self.ply_mut(ply).pv.clear();
         if self.nodes.is_multiple_of(NODES_BETWEEN_CHECKS) {
-            self.control.publish(self.id, self.nodes);
+            self.control.publish(self.id, self.nodes, self.tb_hits);
             if self.id == 0 && self.must_stop() {
                 self.control.stop();
             }
@@ -332,8 +340,8 @@ impl Search<'_> {
             };
             if N::ROOT {
                 self.announce_root_move(m, number);
-            } else if best_score > -MATE_IN_MAX && position.has_non_pawn_material(position.turn()) {
-                // 9. Late move pruning (LMP), futility, history and SEE pruning.
+            } else if best_score > -DECISIVE && position.has_non_pawn_material(position.turn()) {
+                // 10. Late move pruning (LMP), futility, history and SEE pruning.
                 match self.prune_move(position, &node, &candidate) {
                     MovePruning::Search => {}
                     MovePruning::Skip => continue,
@@ -343,12 +351,12 @@ impl Search<'_> {
                     }
                 }
             }
-            // 10. Singular extension and multicut.
+            // 11. Singular extension and multicut.
             let extension = match self.extension::<N>(position, &node, m) {
                 Extension::By(plies) => plies,
                 Extension::Multicut(score) => return score,
             };
-            // 11. Late move reductions (LMR) and principal variation search (PVS).
+            // 12. Late move reductions (LMR) and principal variation search (PVS).
             let nodes_before = self.nodes;
             let score = self.search_child::<N>(position, &node, &candidate, extension);
             self.keys.pop();
@@ -360,7 +368,7 @@ impl Search<'_> {
                 let found = is_best.then(|| (score, Bound::of(score, node.alpha, node.beta)));
                 self.record_root_move(m, found, self.nodes - nodes_before);
             }
-            // 12. Best move and beta cut-off.
+            // 13. Best move and beta cut-off.
             if score > best_score {
                 best_score = score;
                 if score > node.alpha {
@@ -373,7 +381,8 @@ impl Search<'_> {
                     }
                     node.alpha = score;
                     // The remaining moves must beat a good move.
-                    if pruning::less_after_improvement(&self.params, node.depth) && !is_mate(score)
+                    if pruning::less_after_improvement(&self.params, node.depth)
+                        && !is_decisive(score)
                     {
                         node.depth -= 1;
                     }
@@ -381,7 +390,7 @@ impl Search<'_> {
             }
             tried.push(m);
         }
-        // 13. No move: mate or stalemate, unless the only move is excluded.
+        // 14. No move: mate or stalemate, unless the only move is excluded.
         if number == 0 {
             return match (excluded.is_some(), node.in_check) {
                 (true, _) => node.alpha,
@@ -481,7 +490,7 @@ impl Search<'_> {
             && !self.ply(ply).excluded.is_some()
             && entry.depth >= depth - 3
             && matches!(entry.bound, Bound::Lower | Bound::Exact)
-            && !is_mate(entry.score)
+            && !is_decisive(entry.score)
             && ply < 2 * self.root_depth as usize;
         if !applies {
             return Extension::By(0);
@@ -599,7 +608,9 @@ impl Search<'_> {
 /// The evaluation adjusted by the TT: its score is the better estimate if its bound allows it.
 pub(super) fn adjusted_by_tt(static_eval: i32, entry: Option<Entry>) -> i32 {
     match entry {
-        Some(entry) if !is_mate(entry.score) && entry.bound.decides(entry.score, static_eval) => {
+        Some(entry)
+            if !is_decisive(entry.score) && entry.bound.decides(entry.score, static_eval) =>
+        {
             entry.score
         }
         _ => static_eval,
@@ -611,6 +622,7 @@ mod tests {
     use super::*;
     use crate::position::Game;
     use crate::search::engine::Job;
+    use crate::search::score::is_mate;
     use crate::search::{EngineSettings, Limits, SearchRequest, Silent, ThreadData};
 
     /// A node of rook and king against king, whose TT entry says that the rook mates in 25 plies.

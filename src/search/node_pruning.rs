@@ -4,7 +4,7 @@
 use super::history::PieceTo;
 use super::move_picker::MovePicker;
 use super::negamax::{Node, NonPv};
-use super::score::{DRAW, is_mate};
+use super::score::{DRAW, is_decisive};
 use super::transposition::Bound;
 use super::{Search, pruning};
 use crate::position::Position;
@@ -61,8 +61,8 @@ impl Search<'_> {
         if self.aborted || score < beta {
             return None;
         }
-        // A mate after passing only proves that beta holds.
-        let score = if is_mate(score) { beta } else { score };
+        // A mate or tablebase win after passing only proves that beta holds.
+        let score = if is_decisive(score) { beta } else { score };
         if depth < self.params.null_move_verify_depth || self.null_move_from > 0 {
             return Some(score);
         }
@@ -86,7 +86,7 @@ impl Search<'_> {
         let refuted = node
             .tt_entry
             .is_some_and(|entry| entry.depth >= depth - 3 && entry.score < raised);
-        if depth < self.params.probcut_depth || is_mate(beta) || refuted {
+        if depth < self.params.probcut_depth || is_decisive(beta) || refuted {
             return None;
         }
         let mut picker = MovePicker::tactical(position, node.tt_move, raised - static_eval);

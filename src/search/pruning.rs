@@ -2,7 +2,7 @@
 //! [`params`](super::params).
 
 use super::params::SearchParams;
-use super::score::{MATE_IN_MAX, is_mate};
+use super::score::{DECISIVE, is_decisive};
 
 /// Reverse futility pruning (RFP): so far above beta that the opponent would avoid this node.
 pub fn reverse_futility(
@@ -18,7 +18,7 @@ pub fn reverse_futility(
         } else {
             0
         };
-    depth <= params.reverse_futility_depth && !is_mate(beta) && eval - margin.max(0) >= beta
+    depth <= params.reverse_futility_depth && !is_decisive(beta) && eval - margin.max(0) >= beta
 }
 
 /// Razoring: so far below alpha that only captures can help.
@@ -29,7 +29,7 @@ pub fn razoring(params: &SearchParams, depth: i32, eval: i32, alpha: i32) -> boo
 
 /// Null move pruning (NMP): good enough that even passing should hold beta.
 pub fn null_move(depth: i32, eval: i32, static_eval: i32, beta: i32) -> bool {
-    depth >= 3 && eval >= beta && static_eval + 20 * depth >= beta + 120 && beta > -MATE_IN_MAX
+    depth >= 3 && eval >= beta && static_eval + 20 * depth >= beta + 120 && beta > -DECISIVE
 }
 
 pub fn null_move_reduction(params: &SearchParams, depth: i32, eval: i32, beta: i32) -> i32 {

@@ -5,7 +5,7 @@ use super::Search;
 use super::history::Context;
 use super::move_picker::{MovePicker, Refutations, is_tactical};
 use super::negamax::{NodeType, adjusted_by_tt};
-use super::score::{DRAW, INFINITE, MATE_IN_MAX, mated_in};
+use super::score::{DECISIVE, DRAW, INFINITE, mated_in};
 use super::transposition::{Bound, Entry};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
@@ -70,7 +70,7 @@ impl Search<'_> {
         let mut best_score = stand_pat;
         let mut best_move = None;
         while let Some(m) = picker.next(position, &self.data.history, &context) {
-            if best_score > -MATE_IN_MAX {
+            if best_score > -DECISIVE {
                 if in_check && !is_tactical(m) {
                     // One quiet evasion is enough once it is not mate.
                     picker.skip_quiets();

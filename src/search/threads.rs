@@ -12,10 +12,13 @@ use super::ThreadData;
 /// Alpha-beta recurses once a ply and keeps a list of moves in each.
 pub const STACK_BYTES: usize = 16 << 20;
 
-/// A counter on a cache line of its own, so that threads do not wait for each other's.
+/// The counters of a thread on a cache line of their own, so that threads do not wait for each other's.
 #[derive(Default)]
 #[repr(align(64))]
-struct Counter(AtomicU64);
+struct Counters {
+    nodes: AtomicU64,
+    tb_hits: AtomicU64,
+}
 
 /// What the threads of one search and the engine that started it share.
 #[derive(Default)]
@@ -24,7 +27,7 @@ pub(super) struct Control {
     pondering: AtomicBool,
     /// While pondering: the time for this move would have been up.
     overdue: AtomicBool,
-    counters: Vec<Counter>,
+    counters: Vec<Counters>,
     /// True from `begin` until the result has been told.
     busy: Mutex<bool>,
     changed: Condvar,
@@ -33,7 +36,7 @@ pub(super) struct Control {
 impl Control {
     pub(super) fn new(threads: usize) -> Control {
         Control {
-            counters: (0..threads.max(1)).map(|_| Counter::default()).collect(),
+            counters: (0..threads.max(1)).map(|_| Counters::default()).collect(),
             ..Control::default()
         }
     }
@@ -70,18 +73,23 @@ impl Control {
         self.overdue.store(true, Relaxed);
     }
 
-    pub(super) fn publish(&self, id: usize, nodes: u64) {
-        if let Some(counter) = self.counters.get(id) {
-            counter.0.store(nodes, Relaxed);
+    pub(super) fn publish(&self, id: usize, nodes: u64, tb_hits: u64) {
+        if let Some(counters) = self.counters.get(id) {
+            counters.nodes.store(nodes, Relaxed);
+            counters.tb_hits.store(tb_hits, Relaxed);
         }
     }
 
     /// Nodes of all threads, as last published.
     pub(super) fn nodes(&self) -> u64 {
-        self.counters
-            .iter()
-            .map(|counter| counter.0.load(Relaxed))
-            .sum()
+        let nodes = |counters: &Counters| counters.nodes.load(Relaxed);
+        self.counters.iter().map(nodes).sum()
+    }
+
+    /// Positions that all threads found in the tablebases.
+    pub(super) fn tb_hits(&self) -> u64 {
+        let hits = |counters: &Counters| counters.tb_hits.load(Relaxed);
+        self.counters.iter().map(hits).sum()
     }
 
     pub(super) fn begin(&self, ponder: bool) {
@@ -89,8 +97,8 @@ impl Control {
         self.stop.store(false, Relaxed);
         self.pondering.store(ponder, Relaxed);
         self.overdue.store(false, Relaxed);
-        for counter in &self.counters {
-            counter.0.store(0, Relaxed);
+        for id in 0..self.counters.len() {
+            self.publish(id, 0, 0);
         }
     }
 

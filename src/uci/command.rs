@@ -278,6 +278,11 @@ impl Go {
             || limits.remaining(Color::White).is_some();
         limited && !limits.infinite && !limits.ponder
     }
+
+    /// Whether a move of a game is wanted, and not an analysis.
+    pub fn may_use_book(&self) -> bool {
+        self.ends_by_itself() && self.search_moves.is_empty() && self.limits.mate.is_none()
+    }
 }
 
 /// Whether the word is one of UCI's limits; with a value, sets it. Clocks below zero have run out.

@@ -74,8 +74,8 @@ impl Printer {
         // Writing to a string cannot fail.
         let _ = write!(
             line,
-            " nodes {} nps {nps} hashfull {} tbhits 0 time {milliseconds} pv",
-            info.nodes, info.hashfull
+            " nodes {} nps {nps} hashfull {} tbhits {} time {milliseconds} pv",
+            info.nodes, info.hashfull, info.tb_hits
         );
         for m in &info.pv {
             let _ = write!(line, " {}", self.uci(*m));

@@ -13,6 +13,7 @@ mod command;
 mod info;
 mod options;
 mod output;
+mod own_book;
 mod session;
 mod tuning;
 

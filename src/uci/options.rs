@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::own_book::OwnBook;
 use super::session::Session;
 use crate::eval::Centipawns;
 use crate::search::strength::{MAX_ELO, MAX_SKILL, MIN_ELO};
 use crate::search::{EngineSettings, SearchParams};
+use crate::tablebase::SyzygySettings;
 
 /// What became of setting an option; the error is for people.
 pub type Applied = Result<(), String>;
@@ -188,6 +190,87 @@ pub static OPTIONS: &[UciOption] = &[
         kind: Kind::Check {
             default: false,
             set: |session, on| session.configure(|engine| engine.analyse_mode = on),
+        },
+    },
+    UciOption {
+        name: "SyzygyPath",
+        meaning: "folders of Syzygy tablebases, separated by `:` (on Windows by `;`)",
+        kind: Kind::Text {
+            set: Session::open_tablebases,
+        },
+    },
+    UciOption {
+        name: "SyzygyProbeDepth",
+        meaning: "least depth at which positions with the most men of the tables are probed",
+        kind: Kind::Spin {
+            default: SyzygySettings::DEFAULT_PROBE_DEPTH as i64,
+            min: 1,
+            max: 100,
+            set: |session, depth| {
+                session.configure(|engine| engine.syzygy.probe_depth = depth as i32)
+            },
+        },
+    },
+    UciOption {
+        name: "Syzygy50MoveRule",
+        meaning: "wins that take more than fifty moves without capture or pawn move count as draws",
+        kind: Kind::Check {
+            default: true,
+            set: |session, on| session.configure(|engine| engine.syzygy.fifty_move_rule = on),
+        },
+    },
+    UciOption {
+        name: "SyzygyProbeLimit",
+        meaning: "most men, kings included, for which the tables are probed; 0 switches them off",
+        kind: Kind::Spin {
+            default: SyzygySettings::MAX_MEN as i64,
+            min: 0,
+            max: SyzygySettings::MAX_MEN as i64,
+            set: |session, men| {
+                session.configure(|engine| engine.syzygy.probe_limit = men as usize)
+            },
+        },
+    },
+    UciOption {
+        name: "OwnBook",
+        meaning: "play from an opening book",
+        kind: Kind::Check {
+            default: false,
+            set: |session, on| {
+                session.settings.book.enabled = on;
+                Ok(())
+            },
+        },
+    },
+    UciOption {
+        name: "BookFile",
+        meaning: "the book, in Polyglot's format; empty means the built-in one",
+        kind: Kind::Text {
+            set: Session::open_book,
+        },
+    },
+    UciOption {
+        name: "BookDepth",
+        meaning: "plies from the start of the game for which the book is asked",
+        kind: Kind::Spin {
+            default: OwnBook::DEFAULT_PLIES as i64,
+            min: 0,
+            max: 1_000,
+            set: |session, plies| {
+                session.settings.book.plies = plies as u32;
+                Ok(())
+            },
+        },
+    },
+    UciOption {
+        name: "BookBest",
+        meaning: "play the book move with the highest weight instead of drawing one by the weights",
+        kind: Kind::Check {
+            default: false,
+            set: |session, on| {
+                session.settings.book.best = on;
+                Ok(())
+            },
         },
     },
     UciOption {

@@ -16,11 +16,13 @@ use super::command::{self, Command, Go};
 use super::info::Printer;
 use super::options::{self, Applied, OPTIONS};
 use super::output::Output;
+use super::own_book::OwnBook;
 use super::tuning::Tuning;
 use crate::bench;
 use crate::eval::{self, LoadedWeights, Weights, WeightsOrigin};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Engine, EngineSettings, SearchParams, SearchRequest};
+use crate::tablebase::{Tablebases, Wdl};
 use crate::tune::experiment::Experiment;
 
 /// What the options set, apart from the engine's settings.
@@ -28,6 +30,7 @@ pub(super) struct Settings {
     pub chess960: bool,
     pub show_wdl: bool,
     pub network: bool,
+    pub book: OwnBook,
 }
 
 pub(super) struct Session {
@@ -91,6 +94,7 @@ impl Session {
                 chess960: false,
                 show_wdl: false,
                 network: true,
+                book: OwnBook::new(),
             },
             background: None,
             tuning: None,
@@ -225,6 +229,12 @@ impl Session {
             started,
             ..SearchRequest::new(self.game.clone(), go.limits)
         };
+        if go.may_use_book()
+            && !self.engine().analyse_mode
+            && let Some(m) = self.settings.book.choose(self.game.position())
+        {
+            return self.play_from_book(m);
+        }
         let printer = Arc::new(Printer::new(
             self.output.clone(),
             self.game.position().clone(),
@@ -234,6 +244,14 @@ impl Session {
         self.printer = Some(printer.clone());
         self.is_prepared = true;
         self.engine.start(request, printer);
+    }
+
+    fn play_from_book(&mut self, m: Move) {
+        self.stop();
+        self.engine.wait();
+        let m = self.game.position().uci(m);
+        self.output.message(format_args!("book move {m}"));
+        self.output.line(format_args!("bestmove {m}"));
     }
 
     fn legal_among(&self, texts: &[String]) -> Vec<Move> {
@@ -350,6 +368,18 @@ impl Session {
             position.key(),
             checkers.join(" ")
         ));
+        if let Some((wdl, dtz)) = self.probe_tablebases() {
+            self.output.line(format_args!(
+                "Tablebases WDL: {wdl:?}\nTablebases DTZ: {dtz}"
+            ));
+        }
+    }
+
+    /// What the tablebases say about the position, its fifty-move counter apart.
+    fn probe_tablebases(&self) -> Option<(Wdl, i32)> {
+        let tables = self.engine().syzygy.tables.as_ref()?;
+        let position = self.game.position();
+        Some((tables.probe_wdl(position)?, tables.probe_dtz(position)?))
     }
 
     fn flip(&mut self) {
@@ -366,6 +396,29 @@ impl Session {
         change(&mut settings);
         let configured = self.engine.configure(settings);
         configured.map_err(|error| error.to_string())
+    }
+
+    /// Takes another book; an empty name means the built-in one.
+    pub fn open_book(&mut self, file: &str) -> Applied {
+        let opened = self.settings.book.open(file);
+        opened.map_err(|error| format!("BookFile: {file}: {error}; no book is used"))
+    }
+
+    /// Opens the tablebases of these folders; an empty name closes them.
+    pub fn open_tablebases(&mut self, path: &str) -> Applied {
+        // Whatever fails, tables of before are not what was asked for.
+        self.configure(|engine| engine.syzygy.tables = None)?;
+        if path.is_empty() {
+            return Ok(());
+        }
+        let opened = Tablebases::open(path);
+        let tables = opened.map_err(|error| format!("SyzygyPath: {error}; no tables are used"))?;
+        let problem = tables
+            .problem()
+            .map_or(String::new(), |text| format!("; {text}"));
+        self.output
+            .message(format_args!("SyzygyPath: {tables}{problem}"));
+        self.configure(|engine| engine.syzygy.tables = Some(Arc::new(tables)))
     }
 
     pub fn set_log_file(&mut self, path: &str) -> Applied {
