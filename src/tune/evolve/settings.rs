@@ -126,9 +126,9 @@ impl EvolveSettings {
             },
             training: WindowTraining {
                 window: 8,
-                positions: 10_000_000,
+                positions: 2_000_000,
                 batch: 8_192,
-                validations: 5,
+                validations: 10,
                 learning_rate: [0.001, 0.00005],
                 weight_decay: 0.01,
                 lambda: [1.0, 0.4],
