@@ -96,9 +96,7 @@ pub use weights::{
 /// The score of a position, from the board alone; the same that an [`Evaluator`] gives.
 #[inline]
 pub fn evaluate_uncached(position: &Position, weights: &Weights) -> Score {
-    if weights.network.is_some()
-        && let Some(score) = mop_up(position, weights)
-    {
+    if let Some(score) = replaced_by_mop_up(position, weights) {
         return score;
     }
     if let Some(network) = judging_network(position, weights) {
@@ -107,6 +105,13 @@ pub fn evaluate_uncached(position: &Position, weights: &Weights) -> Score {
     let mut scorer = Scorer::new(weights);
     let frame = report_all(position, &mut scorer);
     scorer.score(&frame)
+}
+
+/// The mop-up evaluation, where it replaces a network.
+#[inline]
+fn replaced_by_mop_up(position: &Position, weights: &Weights) -> Option<Score> {
+    let network = weights.network.as_ref();
+    network.and_then(|_| mop_up(position, weights))
 }
 
 /// The position's features, for a tuner.
@@ -126,6 +131,9 @@ pub fn explain(position: &Position, weights: &Weights) -> Explanation {
     let mut explainer = Explainer::new(weights);
     let frame = report_all(position, &mut explainer);
     let explanation = explainer.into_explanation(position, frame);
+    if let Some(score) = replaced_by_mop_up(position, weights) {
+        return explanation.with_mop_up(score);
+    }
     match judging_network(position, weights) {
         Some(network) => explanation.with_network(network, position),
         None => explanation,

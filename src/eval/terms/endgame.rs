@@ -278,26 +278,34 @@ pub fn mop_up(pieces: &Pieces, turn: Color) -> Option<Score> {
 }
 
 fn mop_up_score<S: StaticColor>(pieces: &Pieces) -> Option<Score> {
-    let weak = pieces.king[S::THEM];
+    let (strong, weak) = (pieces.king[S::US], pieces.king[S::THEM]);
     if pieces.all[S::THEM] != Bitboard::from_square(weak) || !can_mate(pieces, S::US) {
         return None;
     }
-    let own = pieces.minors_and_majors(S::US);
-    let bishops = pieces.bishops(S::US);
-    let knights = pieces.knights(S::US);
-    let apart = pieces.king[S::US].distance(weak) as Score;
-    let driven = if count(own) == 2 && bishops.any() && knights.any() {
-        let near = |knight: Square| knight.distance(weak) as Score;
-        let knight_apart: Score = knights.into_iter().map(near).sum();
-        // To the edge first, then along it: the wrong corner is better than the open board.
-        let from_corner = right_corner_distance(weak, bishops) as Score;
-        let from_edge = edge_distance(weak).min(rank_edge_distance(weak)) as Score;
-        60 * (7 - from_corner) + 120 * (3 - from_edge) - 8 * knight_apart
-    } else {
-        let from_centre = 6 - edge_distance(weak) - rank_edge_distance(weak);
-        40 * from_centre as Score
-    };
-    Some(2_000 + 100 * piece_material(pieces, S::US) + driven + 20 * (7 - apart))
+    let (bishops, knights) = (pieces.bishops(S::US), pieces.knights(S::US));
+    let bishop_and_knight = count(pieces.minors_and_majors(S::US)) == 2;
+    if bishop_and_knight && let (true, Some(knight)) = (bishops.any(), knights.first()) {
+        return Some(bishop_and_knight_score(strong, weak, bishops, knight));
+    }
+    let from_centre = 6 - edge_distance(weak) - rank_edge_distance(weak);
+    let apart = strong.distance(weak) as Score;
+    Some(2_000 + 100 * piece_material(pieces, S::US) + 40 * from_centre as Score - 20 * apart)
+}
+
+/// Bishop and knight against king. Each step of the losing king toward the right corner outweighs
+/// all else, along the edge as well: there it must give way step by step, although the pieces that
+/// drive it stand awkwardly meanwhile. The centre is worse than any corner.
+fn bishop_and_knight_score(
+    strong: Square,
+    weak: Square,
+    bishops: Bitboard,
+    knight: Square,
+) -> Score {
+    const INSIDE: [Score; 4] = [0, 40, 240, 700];
+    let from_edge = edge_distance(weak).min(rank_edge_distance(weak));
+    let from_corner = right_corner_distance(weak, bishops) as Score;
+    let apart = 20 * strong.distance(weak) + 5 * knight.distance(weak);
+    1_800 + 300 * (7 - from_corner) - INSIDE[from_edge] - apart as Score
 }
 
 /// The king's Manhattan distance from the nearest corner of the bishop's colour.

@@ -67,6 +67,7 @@ impl<'a> Explainer<'a> {
                 -white_view
             },
             network: None,
+            mop_up: false,
             board: position.diagram(),
         }
     }
@@ -179,6 +180,8 @@ pub struct Explanation {
     /// If there is a network, it gives the score, not the sum of the terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkExplanation>,
+    /// The mop-up evaluation gives the score, not the sum of the terms.
+    pub mop_up: bool,
     #[serde(skip)]
     board: String,
 }
@@ -201,6 +204,14 @@ pub struct PieceContribution {
 }
 
 impl Explanation {
+    /// Replaces the score of the terms by that of the mop-up evaluation.
+    pub(in crate::eval) fn with_mop_up(mut self, score: i32) -> Explanation {
+        self.mop_up = true;
+        self.score = score;
+        self.score_white = if self.white_to_move { score } else { -score };
+        self
+    }
+
     /// Replaces the score of the terms by the network's.
     pub(in crate::eval) fn with_network(
         mut self,
@@ -341,6 +352,10 @@ impl Explanation {
         writeln!(f, "Scale       {:>3}/{}{draw}", self.scale, self.scale_of)?;
         if let Some(network) = &self.network {
             network.write(f)?;
+        }
+        if self.mop_up {
+            let note = "the losing king to the edge, the kings together (terms are not used)";
+            writeln!(f, "Mop-up      {note}")?;
         }
         let mover = if self.white_to_move { "White" } else { "Black" };
         let score = f64::from(self.score) / 100.0;
