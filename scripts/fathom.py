@@ -23,7 +23,7 @@ FATHOM = shutil.which("fathom") or shutil.which("fathom", path="/usr/games")
 
 
 def random_position(material, generator):
-    """A legal position that is not over, with these men on random squares."""
+    """A legal position with a legal move, with these men on random squares."""
     while True:
         board = chess.Board(None)
         for color, men in zip((chess.WHITE, chess.BLACK), material.split("v")):
@@ -33,7 +33,7 @@ def random_position(material, generator):
                         and not (letter == "P" and chess.square_rank(s) in (0, 7))]
                 board.set_piece_at(generator.choice(free), piece)
         board.turn = generator.random() < 0.5
-        if board.is_valid() and not board.is_game_over():
+        if board.is_valid() and any(board.legal_moves):
             return board.fen()
 
 
