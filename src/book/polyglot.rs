@@ -90,7 +90,7 @@ impl PolyglotBook {
         PolyglotBook { entries }
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(self) -> Vec<u8> {
         self.entries.iter().flat_map(BookEntry::to_bytes).collect()
     }
 

@@ -1,7 +1,7 @@
 //! `finch annotate GAMES.pgn`: analyses games and writes them back with scores and better lines.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ impl Arguments {
     }
 
     /// Before the work: a folder that cannot be written to fails now.
-    fn create(&self, path: &PathBuf) -> Result<AtomicFile> {
+    fn create(&self, path: &Path) -> Result<AtomicFile> {
         if path.exists() && !self.force {
             bail!("{} exists; --force replaces it", path.display());
         }

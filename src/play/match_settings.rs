@@ -100,9 +100,7 @@ impl MatchSettings {
             limits.time_control = Some(DEFAULT_TIME_CONTROL);
         }
         let folder = self.tablebases.as_ref();
-        let tablebases = folder
-            .map(|folder| Tablebases::open_all(folder))
-            .transpose()?;
+        let tablebases = folder.map(Tablebases::open_all).transpose()?;
         Ok(GameRules {
             limits,
             margin: self.margin,

@@ -201,29 +201,31 @@ impl Tablebases {
 
     /// Remembers the first table that turns out to be damaged.
     fn checked<T>(&self, probed: Result<T, SyzygyError>) -> Option<T> {
-        let error = probed.map_err(|error| match error {
-            SyzygyError::ProbeFailed {
-                metric,
-                material,
-                error,
-            } => {
-                self.damage.get_or_init(|| {
-                    let ending = match metric {
-                        Metric::Wdl => "rtbw",
-                        Metric::Dtz => "rtbz",
-                    };
-                    let what = match *error {
-                        ProbeError::Read { error } => error.to_string(),
-                        ProbeError::Magic { .. } => "not a Syzygy table".to_owned(),
-                        ProbeError::CorruptedTable { .. } => "damaged".to_owned(),
-                    };
-                    format!("Syzygy table {material}.{ending}: {what}; Finch plays on without it")
-                });
-            }
-            // A table that is not there is no fault.
-            _ => {}
-        });
-        error.ok()
+        let error = match probed {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        // A table that is not there is no fault.
+        if let SyzygyError::ProbeFailed {
+            metric,
+            material,
+            error,
+        } = error
+        {
+            self.damage.get_or_init(|| {
+                let ending = match metric {
+                    Metric::Wdl => "rtbw",
+                    Metric::Dtz => "rtbz",
+                };
+                let what = match *error {
+                    ProbeError::Read { error } => error.to_string(),
+                    ProbeError::Magic { .. } => "not a Syzygy table".to_owned(),
+                    ProbeError::CorruptedTable { .. } => "damaged".to_owned(),
+                };
+                format!("Syzygy table {material}.{ending}: {what}; Finch plays on without it")
+            });
+        }
+        None
     }
 }
 
