@@ -90,7 +90,7 @@ impl PolyglotBook {
         PolyglotBook { entries }
     }
 
-    pub fn to_bytes(self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         self.entries.iter().flat_map(BookEntry::to_bytes).collect()
     }
 
@@ -193,7 +193,7 @@ impl BookEntry {
     }
 
     /// Nothing is learned: the last four bytes are zero.
-    fn to_bytes(&self) -> [u8; ENTRY_BYTES] {
+    fn to_bytes(self) -> [u8; ENTRY_BYTES] {
         let mut bytes = [0; ENTRY_BYTES];
         bytes[..8].copy_from_slice(&self.key.to_be_bytes());
         bytes[8..10].copy_from_slice(&self.packed.to_be_bytes());
