@@ -91,7 +91,11 @@ impl PolyglotBook {
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.entries.iter().flat_map(BookEntry::to_bytes).collect()
+        self.entries
+            .iter()
+            .copied()
+            .flat_map(BookEntry::to_bytes)
+            .collect()
     }
 
     pub(super) fn entries(&self) -> &[BookEntry] {
