@@ -145,15 +145,12 @@ fn scores_are_those_of_the_tables() {
     assert_eq!(field(&line, "pv"), Some(best.as_str()));
     let (line, _) = search(&mut finch, "fen 8/8/8/8/3k4/8/8/KBN5 b - - 0 1", "depth 6");
     expect(&line, "cp -20000");
-    let (line, _) = search(&mut finch, "fen 8/8/8/3k4/8/3R4/r7/7K w - - 0 1", "depth 6");
-    assert!(
-        line.contains(" score cp 0 ") || line.contains("mate"),
-        "{line}"
-    );
-    let (line, _) = search(&mut finch, "fen 8/8/8/3kn3/8/3R4/8/7K w - - 0 1", "depth 6");
+    let (line, _) = search(&mut finch, "fen 8/8/8/4k3/8/3R4/r7/7K w - - 0 1", "depth 6");
+    expect(&line, "cp 0");
+    let (line, _) = search(&mut finch, "fen 8/8/8/4kn2/8/3R4/8/7K w - - 0 1", "depth 6");
     expect(&line, "cp 0");
     // Mate in one is shown as mate.
-    let (line, _) = search(&mut finch, "fen k7/8/1K6/8/8/8/8/7Q w - - 0 1", "depth 6");
+    let (line, _) = search(&mut finch, "fen k7/8/1K6/8/8/8/7Q/8 w - - 0 1", "depth 6");
     expect(&line, "mate 1");
     // Too late for the fifty-move rule, if that counts.
     let late = format!("{bishop_and_knight} 60 90");
@@ -169,7 +166,7 @@ fn the_tree_is_probed_after_captures_and_pawn_moves() {
     let Some(mut finch) = with_tables() else {
         return;
     };
-    // Queen and pawn against rook and knight... taking the knight leaves four men.
+    // Taking the knight leaves four men.
     let five_men = "fen 8/8/8/2k5/3n4/8/1P6/K2Q4 w - - 0 1";
     let (line, _) = search(&mut finch, five_men, "depth 12");
     assert_ne!(field(&line, "tbhits"), Some("0"), "{line}");
@@ -387,6 +384,7 @@ fn endings_with_tables(material: &str, count: usize) {
         let result = play(&start, side, player, opponent);
         assert_ne!(result, End::Mate(!side), "{}", start.fen());
     }
+    println!("{material}: {count} wins won, {count} draws held");
 }
 
 #[test]
@@ -401,7 +399,6 @@ fn with_tables_wins_are_won_and_draws_are_held() {
 fn with_tables_200_wins_of_each_ending_are_won_and_200_draws_held() {
     for material in ["KQvKR", "KRvKP", "KBNvK", "KPvKP"] {
         endings_with_tables(material, 200);
-        println!("{material}: 200 wins won, 200 draws held");
     }
 }
 
@@ -480,12 +477,14 @@ fn king_and_pawn_is_right(step: usize) {
     for position in king_and_pawn_endings(step) {
         let fen = position.fen();
         let wdl = tables.probe_wdl(&position).unwrap();
+        finch.new_game();
         let request = SearchRequest::new(Game::new(position.clone()), Limits::depth(4));
         let result = finch.search(request);
         let right = match wdl {
             Wdl::Win => result.score > 300,
             Wdl::Loss => result.score < -300,
-            _ => result.score == DRAW,
+            // Correction history moves a known draw by a little.
+            _ => (result.score - DRAW).abs() < 50,
         };
         assert!(right, "{fen}: {wdl:?}, but the score is {}", result.score);
         let child = position.after(result.best_move.unwrap());
