@@ -1,4 +1,4 @@
-//! Text from elsewhere, made safe to print.
+//! Text from elsewhere, made safe to print and to show on a page.
 //!
 //! Names in PGN files and lines of other engines may hold control characters, which would move
 //! the cursor, change colours or reorder what a terminal shows.
@@ -15,6 +15,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         letter => letter.to_string(),
     };
     Cow::Owned(text.chars().map(escape).collect())
+}
+
+/// The text as it stands in a page: no character of it is read as HTML.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 fn is_unsafe(letter: char) -> bool {

@@ -93,3 +93,40 @@ fn what_cannot_be_solved_is_one_clear_line() {
     std::fs::remove_file(suite.path()).unwrap();
     fails(suite.solve(&[]), "suite.epd");
 }
+
+#[test]
+fn an_annotated_game_keeps_its_clocks_and_names_the_blunder() {
+    let folder = TempDir::new().unwrap();
+    let tags = "[White \"A<b>\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n";
+    let moves = "1. f3 {[%clk 0:01:00] bad} e5 2. g4 Qh4# 0-1\n";
+    std::fs::write(folder.path().join("games.pgn"), format!("{tags}{moves}")).unwrap();
+    let annotate = || {
+        Command::new(env!("CARGO_BIN_EXE_finch"))
+            .current_dir(folder.path())
+            .args(["annotate", "games.pgn", "--nodes", "3000"])
+            .args(["--out", "out.pgn", "--page", "page.html"])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    };
+    let output = annotate();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let pgn = std::fs::read_to_string(folder.path().join("out.pgn")).unwrap();
+    assert!(
+        pgn.contains("[%clk 0:01:00]") && !pgn.contains("bad"),
+        "{pgn}"
+    );
+    assert!(pgn.contains("2. g4 $4 { [%eval #-1] }"), "{pgn}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(
+        page.contains("A&lt;b&gt;") && !page.contains("A<b>"),
+        "{page}"
+    );
+    let again = annotate();
+    assert_eq!(again.status.code(), Some(1));
+    assert!(
+        text(&again.stderr).contains("--force"),
+        "{}",
+        text(&again.stderr)
+    );
+}

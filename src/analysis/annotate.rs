@@ -3,15 +3,13 @@
 mod page;
 mod reader;
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{ByColor, Color, Move, Outcome, Position as _};
 
 use super::analyser::{Analyser, AnalyserError};
 use crate::eval::Centipawns;
-use crate::play::pgn::wrap;
+use crate::play::pgn::{tag_line, wrap};
 use crate::play::uci_engine::EngineLine;
 use crate::position::Position;
 use crate::search::Limits;
@@ -83,7 +81,6 @@ struct Evaluation {
 /// One move of an annotated game.
 #[derive(Clone, Debug)]
 pub struct AnnotatedMove {
-    pub m: Move,
     pub san: String,
     pub mover: Color,
     pub number: u32,
@@ -114,7 +111,6 @@ pub struct PlayerFigures {
 pub struct AnnotatedGame {
     pub tags: Vec<(String, String)>,
     pub engine: String,
-    start: Position,
     pub moves: Vec<AnnotatedMove>,
     outcome: Outcome,
 }
@@ -126,8 +122,7 @@ pub fn annotate(
     limits: Limits,
     mut progress: impl FnMut(usize),
 ) -> Result<AnnotatedGame, AnalyserError> {
-    let start = Position::from_chess(game.start.clone());
-    let mut position = start.clone();
+    let mut position = Position::from_chess(game.start.clone());
     let mut before = evaluate(&position, analyser, limits)?;
     let mut moves = Vec::with_capacity(game.moves.len());
     for (index, (m, clocks)) in game.moves.iter().enumerate() {
@@ -140,7 +135,6 @@ pub fn annotate(
     Ok(AnnotatedGame {
         tags: game.tags.clone(),
         engine: analyser.name.clone(),
-        start,
         moves,
         outcome: game.outcome,
     })
@@ -197,7 +191,6 @@ fn annotated_move(
         after.score
     };
     AnnotatedMove {
-        m,
         san: SanPlus::from_move(position.chess().clone(), m).to_string(),
         mover,
         number: position.move_number(),
@@ -288,10 +281,7 @@ impl AnnotatedGame {
         let kept = self.tags.iter().filter(|(name, _)| !added(name));
         let kept = kept.map(|(name, value)| (name.as_str(), value));
         for (name, value) in kept.chain(more.iter().map(|(name, value)| (*name, value))) {
-            let value = value.replace(char::is_control, " ");
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "[{name} \"{value}\"]");
+            text.push_str(&tag_line(name, value));
         }
         text.push('\n');
         text.push_str(&wrap(self.movetext()));
@@ -323,10 +313,6 @@ impl AnnotatedGame {
         }
         words.push(self.outcome.to_string());
         words
-    }
-
-    pub fn start(&self) -> &Position {
-        &self.start
     }
 }
 

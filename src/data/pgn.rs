@@ -15,7 +15,7 @@ use super::{DataError, Source, unreadable};
 use crate::eval::Centipawns;
 
 /// Tags this long are odd but harmless: annotated games carry whole opening names.
-pub const TAG_LINE_LIMIT: usize = 1 << 14;
+const TAG_LINE_LIMIT: usize = 1 << 14;
 /// No game of chess is longer; what claims to be is not one.
 pub const PLY_LIMIT: usize = 12_000;
 
@@ -72,31 +72,36 @@ pub fn read(source: &Source, sampler: &mut Sampler<'_>) -> Result<(), DataError>
 pub fn each_game(
     source: &Source,
     selection: &Selection,
-    mut visit: impl FnMut(PgnItem) -> bool,
+    visit: impl FnMut(PgnItem) -> bool,
+) -> Result<(), DataError> {
+    each_visited(source, &mut GameVisitor { selection }, PgnItem::Bad, visit)
+}
+
+/// Lets a visitor read every game and passes what it makes of it to `visit` until that returns
+/// false. A syntax error ends the file; the games before it count.
+pub fn each_visited<V: Visitor>(
+    source: &Source,
+    visitor: &mut V,
+    syntax_error: impl Fn(String) -> V::Output,
+    mut visit: impl FnMut(V::Output) -> bool,
 ) -> Result<(), DataError> {
     let mut reader = Reader::build(source.open()?)
         .set_supported_tag_line_length(TAG_LINE_LIMIT)
         .finish();
     loop {
-        let proceed = match reader.read_game(&mut GameVisitor { selection }) {
+        let proceed = match reader.read_game(visitor) {
             Ok(Some(item)) => visit(item),
             Ok(None) => false,
-            // A syntax error ends the file; the games before it count.
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                visit(PgnItem::Bad(format!("{error}; the rest is not read")));
+                visit(syntax_error(format!("{error}; the rest is not read")));
                 false
             }
-            Err(error) => return Err(unreadable_source(source, &error)),
+            Err(error) => return Err(unreadable(source.path(), &error)),
         };
         if !proceed {
             return Ok(());
         }
     }
-}
-
-/// The error of a source that cannot be read.
-pub fn unreadable_source(source: &Source, error: &std::io::Error) -> DataError {
-    unreadable(source.path(), error)
 }
 
 /// What the reader finds in a PGN file.

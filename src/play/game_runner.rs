@@ -18,9 +18,8 @@ use super::openings::Opening;
 use super::player::Player;
 use super::player_config::{PlayerConfig, PlayerKind};
 use super::schedule::Pairing;
+use crate::search::STACK_BYTES;
 
-/// The search recurses deeply.
-pub(crate) const STACK_BYTES: usize = 16 << 20;
 /// With more players than this, in-process players free their memory between games.
 const KEPT_PLAYERS: usize = 8;
 

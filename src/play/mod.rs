@@ -44,7 +44,6 @@ use shakmaty::ByColor;
 pub use engine_player::EnginePlayer;
 pub use game::{GameRecord, GameResult, GameRules, play_game};
 use game_runner::GameRunner;
-pub(crate) use game_runner::STACK_BYTES;
 pub use limits::GameLimits;
 pub use match_score::MatchScore;
 pub use openings::Opening;

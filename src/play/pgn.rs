@@ -32,13 +32,7 @@ pub struct PgnHeader<'a> {
 
 pub fn write(record: &GameRecord, header: &PgnHeader<'_>) -> String {
     let mut text = String::new();
-    let mut tag = |name: &str, value: &str| {
-        // PGN has no escape for control characters, and a line break would end the tag.
-        let value = value.replace(char::is_control, " ");
-        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "[{name} \"{value}\"]");
-    };
+    let mut tag = |name: &str, value: &str| text.push_str(&tag_line(name, value));
     tag("Event", header.event);
     tag("Site", "?");
     tag(
@@ -68,6 +62,14 @@ pub fn write(record: &GameRecord, header: &PgnHeader<'_>) -> String {
     text.push_str(&wrap(movetext(record)));
     text.push_str("\n\n");
     text
+}
+
+/// A tag pair as a line.
+pub fn tag_line(name: &str, value: &str) -> String {
+    // PGN has no escape for control characters, and a line break would end the tag.
+    let value = value.replace(char::is_control, " ");
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("[{name} \"{value}\"]\n")
 }
 
 /// Moves, comments and result, as words between which a line may break.

@@ -451,7 +451,7 @@ fn conclude(
     observer: &dyn SearchObserver,
 ) -> SearchResult {
     job.control.stop();
-    // The channel closes when the last helper has continuation.
+    // The channel closes when the last helper has answered.
     let others: Vec<Option<Found>> = helpers.iter().collect();
     if own.is_none() || others.iter().any(Option::is_none) {
         observer.message("a search thread failed; this is a bug in Finch, please report it");

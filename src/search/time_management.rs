@@ -213,7 +213,7 @@ mod tests {
             let mut remaining = start;
             for _ in 0..200 {
                 let (soft, _) = planned(remaining, increment, None);
-                // Moves take somewhat longer than planned: iterations are not broken off.
+                // Moves take somewhat longer than planned: an iteration runs to its end.
                 let taken = soft.mul_f64(1.15).as_millis() as u64;
                 remaining = remaining + increment - taken;
             }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{AnnotatedGame, AnnotatedMove, Judgement, PlayerFigures};
+use crate::terminal::{escaped, printable};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 200.0;
@@ -29,7 +30,7 @@ pub fn page(games: &[AnnotatedGame]) -> String {
 }
 
 fn add_game(text: &mut String, game: &AnnotatedGame) {
-    let tag = |name| escaped(game.tag(name));
+    let tag = |name| escaped(&printable(game.tag(name)));
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
@@ -39,7 +40,7 @@ fn add_game(text: &mut String, game: &AnnotatedGame) {
         tag("Result"),
         tag("Event"),
         tag("Date"),
-        escaped(&game.engine)
+        escaped(&printable(&game.engine))
     );
     add_graph(text, &game.moves);
     text.push_str(
@@ -120,13 +121,4 @@ fn add_move(text: &mut String, one: &AnnotatedMove) {
         one.san,
         one.variation.join(" ")
     );
-}
-
-fn escaped(text: &str) -> String {
-    let plain = text.replace(char::is_control, " ");
-    plain
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

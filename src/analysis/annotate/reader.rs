@@ -1,9 +1,8 @@
 //! Games to annotate: all tags, the moves, and the clocks in their comments.
 
-use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
-use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
+use pgn_reader::{RawComment, RawTag, SanPlus, Skip, Visitor};
 use shakmaty::{Chess, Move, Outcome, Position as _};
 
 use crate::data::{DataError, Source, pgn};
@@ -29,24 +28,10 @@ pub fn each_game(
     source: &Source,
     mut visit: impl FnMut(GameItem) -> bool,
 ) -> Result<(), DataError> {
-    let mut reader = Reader::build(source.open()?)
-        .set_supported_tag_line_length(pgn::TAG_LINE_LIMIT)
-        .finish();
-    loop {
-        let proceed = match reader.read_game(&mut GameReader) {
-            Ok(Some(Some(item))) => visit(item),
-            Ok(Some(None)) => true,
-            Ok(None) => false,
-            Err(error) if error.kind() == ErrorKind::InvalidData => {
-                visit(GameItem::Bad(format!("{error}; the rest is not read")));
-                false
-            }
-            Err(error) => return Err(pgn::unreadable_source(source, &error)),
-        };
-        if !proceed {
-            return Ok(());
-        }
-    }
+    let bad = |reason| Some(GameItem::Bad(reason));
+    pgn::each_visited(source, &mut GameReader, bad, |item| {
+        item.is_none_or(&mut visit)
+    })
 }
 
 struct GameReader;

@@ -1,26 +1,12 @@
 //! The first champion, and the anchors that progress is measured against.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::EvolveError;
 use super::settings::{EvolveSettings, ZERO};
 use crate::eval::{NetworkHeader, TaperedValue, Weights, term};
 use crate::play::player_config::{PlayerConfig, distinguish};
 use crate::tune::network::random_network;
-
-/// The anchors that are built in.
-const ANCHORS: [(&str, &str); 3] = [
-    (
-        "vazquez-2013",
-        include_str!("../../../weights/papers/vazquez-2013.toml"),
-    ),
-    (
-        "david-tabibi-2011",
-        include_str!("../../../weights/papers/david-tabibi-2011.toml"),
-    ),
-    ("hand-set", include_str!("../../../weights/hand-set.toml")),
-];
 
 /// What is not learned from zero, for the weights file and the report.
 pub const DISCLOSURE: &str = "The network starts from random weights and judges every position, \
@@ -33,8 +19,7 @@ pub fn first_champion(settings: &EvolveSettings) -> Result<Weights, EvolveError>
     let from = settings.start.from.as_str();
     let weights = match from {
         ZERO => from_zero(settings),
-        "default" => Weights::default(),
-        file => Weights::load(Path::new(file))?,
+        name => Weights::named(Path::new(name))?,
     };
     match weights.network {
         Some(_) => Ok(weights),
@@ -66,19 +51,10 @@ fn from_zero(settings: &EvolveSettings) -> Weights {
 
 /// The anchors as players, with distinct names.
 pub fn anchors(settings: &EvolveSettings) -> Result<Vec<PlayerConfig>, EvolveError> {
-    let anchor = |text: &String| -> Result<PlayerConfig, EvolveError> {
-        let built_in = ANCHORS.iter().find(|(name, _)| name == text);
-        let player = match built_in {
-            Some((name, weights)) => {
-                let weights = Weights::from_toml(weights, name)?;
-                PlayerConfig::in_process(name, Arc::new(weights))
-            }
-            None => PlayerConfig::parse(text)?,
-        };
-        Ok(player)
-    };
-    let players = &settings.anchors.players;
-    let mut players = players.iter().map(anchor).collect::<Result<Vec<_>, _>>()?;
+    let players = settings.anchors.players.iter();
+    let mut players = players
+        .map(|text| PlayerConfig::parse(text))
+        .collect::<Result<Vec<_>, _>>()?;
     distinguish(&mut players);
     Ok(players)
 }

@@ -12,8 +12,8 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use shakmaty::Color;
 
 use super::Individual;
-use crate::play::STACK_BYTES;
 use crate::play::game::PlayerResult;
+use crate::search::STACK_BYTES;
 use crate::tune::fitness::Arena;
 
 /// Two games between two members of the population, one with each colour.

@@ -2,6 +2,7 @@
 //! name of each line at its end. Colours come from the page's style sheet, so that one drawing
 //! serves on light and dark paper.
 
+use crate::terminal::escaped;
 use std::fmt::Write as _;
 
 /// A line, perhaps with a band of so much to either side.
@@ -218,13 +219,6 @@ fn ticks((low, high): (f64, f64), count: f64) -> Vec<f64> {
         step => place as f64 * step,
     };
     (first..=last).map(number).collect()
-}
-
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

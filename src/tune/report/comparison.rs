@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::chart::{Chart, escaped};
+use super::chart::Chart;
 use super::{EvolutionRun, FILE, page};
+use crate::terminal::escaped;
 use crate::tune::experiment::Experiment;
 use crate::tune::run::{RunError, RunFolder, RunSummary};
 

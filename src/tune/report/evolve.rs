@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::cards;
-use super::chart::{Chart, Series, escaped};
+use super::chart::{Chart, Series};
+use crate::terminal::escaped;
 use crate::tune::evolve::{DISCLOSURE, EvolveSettings, ZERO, anchor_column};
 use crate::tune::run::{Figures, RunJournal};
 

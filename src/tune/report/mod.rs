@@ -15,7 +15,8 @@ use super::experiment::Experiment;
 use super::fitness::FitnessSettings;
 use super::preset::{Preset, Reference};
 use super::run::{GenerationFigures, RunError, RunFolder, RunJournal, generations};
-use chart::{Chart, Series, escaped};
+use crate::terminal::escaped;
+use chart::{Chart, Series};
 
 pub use comparison::write_comparison;
 

@@ -1,7 +1,8 @@
 //! The page of a training run: loss, learning rate, speed.
 
-use super::chart::{Chart, Series, escaped};
+use super::chart::{Chart, Series};
 use super::{cards, date};
+use crate::terminal::escaped;
 use crate::tune::network::TrainingPreset;
 use crate::tune::run::{RunJournal, SECONDS};
 
