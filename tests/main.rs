@@ -5,6 +5,7 @@ mod book;
 mod cli;
 mod common;
 mod data;
+mod docs;
 mod engine;
 mod eval;
 mod evolve;
