@@ -11,7 +11,7 @@ use finch::eval::Weights;
 use finch::tune::fitness::{
     Batch, Fitness, FitnessConfig, GamesFitness, GamesSettings, MentorFitness, MentorLoss,
     MentorSettings, OpeningSource, QuiescenceLimits, ResultsFitness, ResultsLoss, ResultsSettings,
-    ValueAndGradient, gradient_speed, share_of_moves,
+    Ties, ValueAndGradient, cases_solved, gradient_speed, share_of_cases,
 };
 use finch::tune::genome::{Candidate, Genome};
 use finch::tune::methods::{GenerationContext, Individual};
@@ -142,7 +142,10 @@ fn the_error_of_a_share_grows_when_positions_come_from_few_games() {
     };
     let cases = collect(&[Source::file(path)], &selection).unwrap().training;
     let weights = Weights::default();
-    let share = |cases: &[Case]| share_of_moves(cases, &weights, QuiescenceLimits::default());
+    let share = |cases: &[Case]| {
+        let limits = QuiescenceLimits::default();
+        share_of_cases(cases, &cases_solved(cases, &weights, limits, Ties::Hash))
+    };
     let measured = share(&cases);
     assert!((2..=40).contains(&measured.clusters) && measured.count == cases.len());
     // The same games four times over, each copy still the same game: nothing new is known.
@@ -151,6 +154,39 @@ fn the_error_of_a_share_grows_when_positions_come_from_few_games() {
     assert!((copied.standard_error - measured.standard_error).abs() < 1e-12);
     let plain = (copied.mean * (1.0 - copied.mean) / copied.count as f64).sqrt();
     assert!(copied.standard_error > 1.5 * plain, "{copied:?} {plain}");
+}
+
+#[test]
+fn a_tie_counts_only_where_every_best_move_counts() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("games.pgn");
+    fs::write(&path, random_games(20, 40, 7)).unwrap();
+    let selection = Selection {
+        positions: 100,
+        ..Selection::default()
+    };
+    let cases = collect(&[Source::file(path)], &selection).unwrap().training;
+    let limits = QuiescenceLimits::default();
+    let solved = |weights: &Weights, ties| cases_solved(&cases, weights, limits, ties);
+    let count = |solved: &[bool]| solved.iter().filter(|one| **one).count();
+    // Without any weight nearly all moves are equal: mates and stalemates aside.
+    let zero = Weights::zero("nothing");
+    let [by_hash, by_hit] = [Ties::Hash, Ties::Hit].map(|ties| count(&solved(&zero, ties)));
+    assert!(
+        by_hit * 10 >= 9 * cases.len(),
+        "{by_hit} of {}",
+        cases.len()
+    );
+    assert!(by_hash * 2 < cases.len(), "{by_hash} of {}", cases.len());
+    // What is found without a tie is found by either rule.
+    let weights = Weights::default();
+    let [strict, generous] = [Ties::Hash, Ties::Hit].map(|ties| solved(&weights, ties));
+    assert!(
+        strict
+            .iter()
+            .zip(&generous)
+            .all(|(strict, generous)| !strict || *generous)
+    );
 }
 
 const RESULT: LabelNeeds = LabelNeeds {

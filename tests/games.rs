@@ -111,6 +111,23 @@ fn nasreddine_clones_only_who_won_more_games() {
         assert_ne!(after(&settings, even)[1], start[1]);
         assert_eq!(after(&keeping, even), start);
     }
+    let second = DynamicBoundarySettings {
+        tie: TieRule::Second,
+        ..settings.clone()
+    };
+    assert_eq!(after(&second, [Draw, Draw])[1], start[1]);
+    assert_ne!(after(&second, [Draw, Draw])[0], start[0]);
+    let unforced = DynamicBoundarySettings {
+        forced: false,
+        ..settings.clone()
+    };
+    let copies = (0..1000).filter(|number| {
+        let mut random = chance(*number);
+        unforced.mutated(&start[0].genes, &genome, &mut random) == start[0].genes
+    });
+    // Four genes at 25% and two at 10% all stay in 25.6% of the clones; mutations that the
+    // queen's repair undoes add a little.
+    assert!((200..340).contains(&copies.count()));
     for won in [[Win, Win], [Win, Draw], [Draw, Win]] {
         let population = after(&settings, won);
         assert_eq!(population[0], start[0]);
@@ -228,6 +245,17 @@ fn a_killed_run_of_games_goes_on_to_the_same_weights() {
         desk.tune_with_kills("broken", whole, &mut random);
         assert_eq!(desk.best("whole"), desk.best("broken"), "{method}");
     }
+}
+
+#[test]
+fn results_by_chance_change_the_players_without_a_game() {
+    let by_chance = format!("{}\nresults = 'chance'", PAIRED[0]);
+    // A single game at twelve plies in full width would not end within the test.
+    let text = small("", &by_chance).replace("plies = 1\n", "plies = 12\n");
+    let desk = Desk::new(&text);
+    assert_success(&desk.tune("one", &["--seed", "1"]));
+    assert_success(&desk.tune("two", &["--seed", "2"]));
+    assert_ne!(desk.best("one"), desk.best("two"));
 }
 
 #[test]

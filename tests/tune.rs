@@ -12,7 +12,7 @@ use finch::random::{Purpose, stream};
 use finch::tune::experiment::Experiment;
 use finch::tune::fitness::{
     Batch, BoardSearch, Fitness, Keep, MovesFitness, MovesSettings, Phenotype, QuiescenceLimits,
-    TreeBuilder, best_move_number, better_move,
+    Ties, TreeBuilder, best_move_number, better_move,
 };
 use finch::tune::genome::Genome;
 use finch::tune::preset::Preset;
@@ -70,12 +70,12 @@ fn assert_tree_is_search(
     for first_tried in [0, 3, 999] {
         let answers = searched.move_numbers(&case.answers);
         assert_eq!(
-            better_move(&seen, tree.answers(), first_tried).is_none(),
+            better_move(&seen, tree.answers(), first_tried, Ties::Hash).is_none(),
             expected,
             "{fen}"
         );
         assert_eq!(
-            better_move(&searched, &answers, first_tried).is_none(),
+            better_move(&searched, &answers, first_tried, Ties::Hash).is_none(),
             expected,
             "{fen}"
         );

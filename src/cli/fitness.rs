@@ -11,8 +11,8 @@ use crate::data::{self, Case, Label, LabelNeeds, Selection, Source};
 use crate::eval::Weights;
 use crate::play::uci_engine::EngineCommand;
 use crate::tune::fitness::{
-    MentorLoss, QuiescenceLimits, built_in_games, built_in_labels, engines_share_of_moves,
-    mentor_loss, share_of_moves,
+    MentorLoss, QuiescenceLimits, Ties, built_in_games, built_in_labels, cases_solved,
+    engines_share_of_moves, mentor_loss, share_of_cases,
 };
 use crate::tune::statistics::Estimate;
 
@@ -51,6 +51,10 @@ pub struct Arguments {
     /// Plies of quiescence.
     #[arg(long, default_value_t = QuiescenceLimits::default().plies, value_parser = clap::value_parser!(u32).range(0..=64))]
     plies: u32,
+    /// A master's move that ties with the best counts as found: the most that any rule for ties
+    /// can reach.
+    #[arg(long)]
+    ties_count: bool,
     /// A UCI engine to measure on the same positions: its command.
     #[arg(long, value_name = "COMMAND")]
     engine: Option<String>,
@@ -132,8 +136,22 @@ impl Arguments {
         if self.weights.is_empty() && self.engine.is_some() {
             return Ok(());
         }
-        for (name, weights) in self.all_weights()? {
-            print_share(&name, share_of_moves(&cases, &weights, self.quiescence()));
+        let all = self.all_weights()?;
+        let ties = match self.ties_count {
+            true => Ties::Hit,
+            false => Ties::Hash,
+        };
+        let mut by_any = vec![false; cases.len()];
+        for (name, weights) in &all {
+            let solved = cases_solved(&cases, weights, self.quiescence(), ties);
+            print_share(name, share_of_cases(&cases, &solved));
+            by_any
+                .iter_mut()
+                .zip(solved)
+                .for_each(|(any, one)| *any |= one);
+        }
+        if all.len() > 1 {
+            print_share("any of them", share_of_cases(&cases, &by_any));
         }
         Ok(())
     }

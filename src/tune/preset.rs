@@ -37,6 +37,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "vazquez-2013-coevolution",
     "kendall-2001",
     "kendall-2001-unseeded",
+    "kendall-2001-unbounded",
     "nasreddine-2006",
     "moves",
     "player",

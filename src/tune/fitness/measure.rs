@@ -9,7 +9,7 @@ use shakmaty::ByColor;
 use super::board_search::BoardSearch;
 use super::labelled::ScoreLoss;
 use super::mentor::{MentorComparison, MentorLoss, MentorSettings};
-use super::quiescence::{QuiescenceLimits, better_move};
+use super::quiescence::{QuiescenceLimits, Ties, better_move};
 use crate::data::{Case, Label};
 use crate::eval::{Weights, evaluate_uncached};
 use crate::play::GameLimits;
@@ -19,14 +19,18 @@ use crate::play::uci_engine::{EngineCommand, UciEngine};
 use crate::position::Game;
 use crate::tune::statistics::{Estimate, clustered_mean};
 
-/// The share of cases in which these weights play an answer by one ply and quiescence.
-pub fn share_of_moves(cases: &[Case], weights: &Weights, limits: QuiescenceLimits) -> Estimate {
+/// In which of the cases these weights play an answer by one ply and quiescence.
+pub fn cases_solved(
+    cases: &[Case],
+    weights: &Weights,
+    limits: QuiescenceLimits,
+    ties: Ties,
+) -> Vec<bool> {
     let solves = |case: &Case| {
         let search = BoardSearch::new(&case.position, weights, limits);
-        better_move(&search, &search.move_numbers(&case.answers), 0).is_none()
+        better_move(&search, &search.move_numbers(&case.answers), 0, ties).is_none()
     };
-    let solved: Vec<bool> = cases.par_iter().map(solves).collect();
-    share(cases, &solved)
+    cases.par_iter().map(solves).collect()
 }
 
 /// The share of cases in which a UCI engine plays an answer at a fixed depth.
@@ -49,10 +53,11 @@ pub fn engines_share_of_moves(
         let limits = clocks.move_limits(case.position.turn());
         solved.push(case.answers.contains(&engine.think(&view, &limits)?.m));
     }
-    Ok(share(cases, &solved))
+    Ok(share_of_cases(cases, &solved))
 }
 
-fn share(cases: &[Case], solved: &[bool]) -> Estimate {
+/// The share of cases solved; cases of one game are a cluster.
+pub fn share_of_cases(cases: &[Case], solved: &[bool]) -> Estimate {
     let values = cases.iter().zip(solved);
     clustered_mean(values.map(|(case, solved)| (case.game, f64::from(u8::from(*solved)))))
 }

@@ -26,11 +26,11 @@ pub use inputs::{
     BuiltFitness, CaseCounts, FitnessError, FitnessInputs, built_in_games, built_in_labels,
     named_weights, weights_with_network,
 };
-pub use measure::{engines_share_of_moves, mentor_loss, share_of_moves};
+pub use measure::{cases_solved, engines_share_of_moves, mentor_loss, share_of_cases};
 pub use mentor::{MentorFitness, MentorLoss, MentorSettings};
 pub use moves::{Keep, MovesFitness, MovesSettings, Objective};
 pub use quiescence::{
-    MoveScores, QuiescenceLimits, best_move_number, better_move, moves_in_tie_break_order,
+    MoveScores, QuiescenceLimits, Ties, best_move_number, better_move, moves_in_tie_break_order,
 };
 pub use quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
 pub use results::{ResultsFitness, ResultsLoss, ResultsSettings};

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::board_search::BoardSearch;
-use super::quiescence::{QuiescenceLimits, better_move};
+use super::quiescence::{QuiescenceLimits, Ties, better_move};
 use super::quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
 use super::variations::{VariationCache, VariationSettings, is_granted};
 use super::{
@@ -36,6 +36,7 @@ pub struct MovesSettings {
     /// Centipawns by which a move must be better to be e times as likely.
     pub temperature: f64,
     pub quiescence: QuiescenceLimits,
+    pub ties: Ties,
     /// Games drawn anew each generation; 0 takes all cases every time.
     pub games_per_generation: usize,
     /// Positions drawn anew each generation; 0 takes all cases every time.
@@ -53,6 +54,7 @@ impl Default for MovesSettings {
             objective: Objective::Count,
             temperature: 60.0,
             quiescence: QuiescenceLimits::default(),
+            ties: Ties::Hash,
             games_per_generation: 0,
             positions_per_generation: 0,
             keep: Keep::Trees,
@@ -69,6 +71,10 @@ impl FitnessConfig for MovesSettings {
     fn validate(&self) -> Result<(), SettingError> {
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             return Err(SettingError::new("temperature", "must be above 0"));
+        }
+        if self.keep == Keep::Variations && self.ties != Ties::Hash {
+            let problem = "\"hit\" needs whole trees: keep = \"trees\"";
+            return Err(SettingError::new("ties", problem));
         }
         check_range("quiescence.plies", self.quiescence.plies, 0..=64)
     }
@@ -223,13 +229,24 @@ impl MovesFitness {
 
     fn solves(&self, set: &CaseSet, index: usize, player: &Phenotype) -> bool {
         let first_tried = set.likely_better[index].load(Ordering::Relaxed);
+        let ties = self.settings.ties;
         let better = match self.tree(set, index) {
-            Some(tree) => better_move(&tree.evaluated_by(player), tree.answers(), first_tried),
+            Some(tree) => better_move(
+                &tree.evaluated_by(player),
+                tree.answers(),
+                first_tried,
+                ties,
+            ),
             None => {
                 let case = &set.cases[index];
                 let settings = self.settings.quiescence;
                 let search = BoardSearch::new(&case.position, &player.weights, settings);
-                better_move(&search, &search.move_numbers(&case.answers), first_tried)
+                better_move(
+                    &search,
+                    &search.move_numbers(&case.answers),
+                    first_tried,
+                    ties,
+                )
             }
         };
         if let Some(number) = better {

@@ -128,10 +128,26 @@ pub fn best_move_number(scores: &impl MoveScores) -> usize {
     best.1
 }
 
+/// Whether an answer counts as played when another move has the same score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ties {
+    /// One of the best moves is played, chosen by a hash.
+    #[default]
+    Hash,
+    /// Every best move counts: the most that any rule for ties can reach.
+    Hit,
+}
+
 /// A move that is better than all answers, or none if an answer is played. Knowing the answers
 /// saves most of the work: each other move needs only a null-window search. `first_tried` is the
 /// move to test first; the caller remembers the last one found.
-pub fn better_move(scores: &impl MoveScores, answers: &[u16], first_tried: usize) -> Option<usize> {
+pub fn better_move(
+    scores: &impl MoveScores,
+    answers: &[u16],
+    first_tried: usize,
+    ties: Ties,
+) -> Option<usize> {
     let mut best = (-INFINITE, usize::MAX);
     for &answer in answers {
         let number = usize::from(answer);
@@ -142,8 +158,8 @@ pub fn better_move(scores: &impl MoveScores, answers: &[u16], first_tried: usize
     }
     let (target, answer) = best;
     let better = |number: usize| {
-        // The earlier move wins a tie.
-        let needed = if number < answer { target } else { target + 1 };
+        let wins_tie = ties == Ties::Hash && number < answer;
+        let needed = if wins_tie { target } else { target + 1 };
         scores.score(number, needed - 1, needed) >= needed
     };
     let is_answer = |number: usize| answers.iter().any(|answer| usize::from(*answer) == number);

@@ -151,7 +151,9 @@ impl Algorithm for Coevolution {
         let survivors = settings.or_half(settings.survivors);
         let population = &mut state.population;
         population.truncate(survivors);
-        let time = context.parent_progress();
+        let time = settings
+            .mutation
+            .time(context.generation, context.generations);
         for index in survivors..settings.population {
             let parent = &population[(index - survivors) % survivors];
             let mut random = context.stream(Purpose::Variation, index);

@@ -35,7 +35,9 @@ pub struct DynamicBoundarySettings {
     /// The gene that is raised to the highest of `above` if it is lower; none if empty.
     pub highest: String,
     pub above: Vec<String>,
-    /// The mutation probability of each gene; at least one gene always mutates.
+    /// Whether at least one gene of every clone mutates.
+    pub forced: bool,
+    /// The mutation probability of each gene.
     pub chance: BTreeMap<String, f64>,
     /// Distance from a gene's value to the ends of its interval. A gene without one keeps the
     /// bounds of the genome.
@@ -48,8 +50,11 @@ pub enum TieRule {
     /// Both stay unchanged.
     #[default]
     Keep,
-    /// The first of the two counts as the winner.
+    /// The first of the two counts as the winner ...
     First,
+    /// ... or the second, or either of them by chance.
+    Second,
+    Random,
 }
 
 impl Default for DynamicBoundarySettings {
@@ -62,6 +67,7 @@ impl Default for DynamicBoundarySettings {
             eta: 20.0,
             highest: String::new(),
             above: Vec::new(),
+            forced: true,
             chance: BTreeMap::new(),
             reach: BTreeMap::new(),
         }
@@ -123,16 +129,25 @@ impl ReplacesLosers for DynamicBoundarySettings {
         let [winner, loser] = match count(PlayerResult::Win).cmp(&count(PlayerResult::Loss)) {
             std::cmp::Ordering::Greater => members,
             std::cmp::Ordering::Less => [members[1], members[0]],
-            std::cmp::Ordering::Equal if self.tie == TieRule::First => members,
-            std::cmp::Ordering::Equal => return,
+            std::cmp::Ordering::Equal => match self.tie {
+                TieRule::Keep => return,
+                TieRule::First => members,
+                TieRule::Second => [members[1], members[0]],
+                TieRule::Random if random.random() => members,
+                TieRule::Random => [members[1], members[0]],
+            },
         };
         population[loser].genes = self.mutated(&population[winner].genes, genome, random);
     }
 }
 
 impl DynamicBoundarySettings {
-    /// A mutant that differs from its parent: raising the queen's value may undo her mutation.
+    /// A mutant. With `forced` it differs from its parent: raising the queen's value may undo her
+    /// mutation.
     pub fn mutated(&self, parent: &[f64], genome: &Genome, random: &mut impl Rng) -> Vec<f64> {
+        if !self.forced {
+            return self.mutant(parent, genome, random);
+        }
         const ATTEMPTS: usize = 100;
         let mut mutants = (0..ATTEMPTS).map(|_| self.mutant(parent, genome, random));
         let different = mutants.find(|genes| genes != parent);
@@ -147,7 +162,7 @@ impl DynamicBoundarySettings {
             .map(|gene| random.random_bool(chance(gene)))
             .collect();
         let spare = random.random_range(0..chosen.len());
-        chosen[spare] |= !chosen.contains(&true);
+        chosen[spare] |= self.forced && !chosen.contains(&true);
         let genes = parent.iter().zip(&genome.genes).zip(chosen);
         let mut genes: Vec<f64> = genes
             .map(|((value, gene), chosen)| {

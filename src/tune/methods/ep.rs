@@ -137,7 +137,10 @@ impl Algorithm for Ep {
         let survivors = self.settings.survivor_count();
         let gone = self.state.population.split_off(survivors);
         self.remember(gone);
-        let time = context.parent_progress();
+        let time = self
+            .settings
+            .mutation
+            .time(context.generation, context.generations);
         for index in survivors..self.settings.population {
             let newcomer = self.recall(context, index).unwrap_or_else(|| {
                 let parent = &self.state.population[(index - survivors) % survivors];
@@ -152,5 +155,119 @@ impl Algorithm for Ep {
 
     fn population(&self) -> &[Individual] {
         &self.state.population
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::mix;
+    use crate::tune::fitness::{Batch, Fitness, FitnessConfig, MovesSettings, ValueAndGradient};
+    use crate::tune::genome::Genome;
+    use crate::tune::preset::Preset;
+
+    /// Solves a case if a hash says so, so that values are shares with many ties. Without `fixed`
+    /// every generation has other cases.
+    struct HashedCases {
+        settings: MovesSettings,
+        fixed: bool,
+    }
+
+    const CASES: u32 = 40;
+
+    impl Fitness for HashedCases {
+        fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
+            let first = match batch {
+                Batch::All => 0,
+                Batch::Some(cases) => cases[0],
+            };
+            let share = |genes: &&[f64]| {
+                let key = genes.iter().fold(0, |key, gene| mix(key, gene.to_bits()));
+                let solved = |case: &u32| mix(key, u64::from(first + case)).is_multiple_of(3);
+                (0..CASES).filter(solved).count() as f64 / f64::from(CASES)
+            };
+            individuals.iter().map(share).collect()
+        }
+
+        fn batch(&self, _seed: u64, generation: u64) -> Batch {
+            match self.fixed {
+                true => Batch::All,
+                false => Batch::Some(vec![generation as u32 * CASES]),
+            }
+        }
+
+        fn is_fixed(&self) -> bool {
+            self.fixed
+        }
+
+        fn validate(&self, _individual: &[f64]) -> Option<f64> {
+            None
+        }
+
+        fn gradient(&self, _individual: &[f64], _batch: &Batch) -> Option<ValueAndGradient> {
+            None
+        }
+
+        fn case_count(&self) -> usize {
+            CASES as usize
+        }
+
+        fn config(&self) -> &dyn FitnessConfig {
+            &self.settings
+        }
+    }
+
+    /// How often an individual from the history becomes a parent in 100 generations, and how many
+    /// come from the history at all.
+    fn recalled_parents(fixed: bool) -> (usize, usize) {
+        let preset = Preset::load("vazquez-2011").expect("a built-in preset");
+        let genome: Genome = preset.genome.build().expect("its genome");
+        let fitness = HashedCases {
+            settings: MovesSettings::default(),
+            fixed,
+        };
+        let mut ep = Ep::new(EpSettings {
+            history: 40.0,
+            ..EpSettings::default()
+        });
+        let survivors = ep.settings.survivor_count();
+        let (mut parents, mut recalled) = (0, 0);
+        for generation in 0..100 {
+            let context = GenerationContext {
+                genome: &genome,
+                fitness: &fitness,
+                ancestors: &[],
+                seed: 1,
+                generation,
+                generations: 100,
+            };
+            if generation == 0 {
+                Algorithm::initialise(&mut ep, &context);
+                continue;
+            }
+            Algorithm::next_generation(&mut ep, &context);
+            let history = &ep.state.history;
+            let is_old = |one: &Individual| history.iter().any(|old| old.genes == one.genes);
+            recalled += ep.state.population.iter().filter(|one| is_old(one)).count();
+            let survive = &ep.state.population[..survivors];
+            parents += survive.iter().filter(|one| is_old(one)).count();
+        }
+        (parents, recalled)
+    }
+
+    /// Selection is elitist: the last survivor's fitness never falls, and who left was not better
+    /// than it. So on fixed cases the history never changes the parents; it takes the places of
+    /// new children.
+    #[test]
+    fn on_fixed_cases_nobody_from_the_history_becomes_a_parent() {
+        let (parents, recalled) = recalled_parents(true);
+        assert!(recalled > 100, "{recalled}");
+        assert_eq!(parents, 0);
+    }
+
+    #[test]
+    fn on_cases_drawn_anew_some_from_the_history_become_parents() {
+        let (parents, recalled) = recalled_parents(false);
+        assert!(recalled > 100 && parents > 10, "{parents} of {recalled}");
     }
 }

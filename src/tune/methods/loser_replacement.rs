@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use super::ordered_matches::{MatchPair, PairResults, play_in_order};
 use super::{GenerationContext, Individual, PopulationState};
+use crate::play::game::PlayerResult;
 use crate::random::Purpose;
 use crate::tune::fitness::EVEN_SCORE;
 use crate::tune::genome::Genome;
@@ -16,8 +18,25 @@ use crate::tune::settings::SettingError;
 /// A member of the initial population, by the names of its genes.
 pub type SeedGenes = BTreeMap<String, f64>;
 
+/// What decides the games of a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultSource {
+    #[default]
+    Games,
+    /// Chance alone: shows what a method does to its genes without selection.
+    Chance,
+}
+
+/// Share of draws among results by chance, about that of real games between such players.
+const CHANCE_DRAWS: f64 = 0.1;
+
 /// Settings of a method that replaces losers.
 pub trait ReplacesLosers {
+    fn results(&self) -> ResultSource {
+        ResultSource::Games
+    }
+
     /// Replaces or mutates the two members that played a match; `results` are those of the first.
     fn apply_result(
         &self,
@@ -72,7 +91,7 @@ pub fn play_generation(
     let pairs = pairs(population.len(), arena.openings(), context);
     let mut half_points = vec![[0_u32; 2]; population.len()];
     let mut drawn = 0;
-    play_in_order(arena, &pairs, population, |number, population, results| {
+    let mut enter = |number: usize, population: &mut [Individual], results: PairResults| {
         let members = pairs[number].members;
         for result in results {
             let points = result.half_points();
@@ -84,7 +103,20 @@ pub fn play_generation(
         }
         let mut random = context.stream(Purpose::Variation, number);
         settings.apply_result(members, population, results, context.genome, &mut random);
-    });
+    };
+    match settings.results() {
+        ResultSource::Games => play_in_order(arena, &pairs, population, enter),
+        ResultSource::Chance => {
+            for number in 0..pairs.len() {
+                let mut random = context.stream(Purpose::Game, number);
+                enter(
+                    number,
+                    population,
+                    [(); 2].map(|()| result_by_chance(&mut random)),
+                );
+            }
+        }
+    }
     log::info!(
         "generation {}: {drawn} of {} games drawn",
         context.generation,
@@ -92,6 +124,16 @@ pub fn play_generation(
     );
     for (member, [points, most]) in population.iter_mut().zip(half_points) {
         member.fitness = Some(f64::from(points) / f64::from(most.max(1)));
+    }
+}
+
+fn result_by_chance(random: &mut ChaCha8Rng) -> PlayerResult {
+    if random.random_bool(CHANCE_DRAWS) {
+        PlayerResult::Draw
+    } else if random.random() {
+        PlayerResult::Win
+    } else {
+        PlayerResult::Loss
     }
 }
 

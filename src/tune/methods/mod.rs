@@ -110,11 +110,6 @@ impl GenerationContext<'_> {
         self.generation as f64 / self.generations.max(1) as f64
     }
 
-    /// Progress as the papers count it: the first children are made at 0.
-    pub fn parent_progress(&self) -> f64 {
-        self.generation.saturating_sub(1) as f64 / self.generations.max(1) as f64
-    }
-
     /// The random stream for one purpose and one individual of this generation.
     pub fn stream(&self, purpose: Purpose, individual: usize) -> ChaCha8Rng {
         stream(self.seed, purpose, self.generation, individual as u64)

@@ -6,7 +6,7 @@ use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::loser_replacement::{
-    ReplacesLosers, SeedGenes, check_seeds, play_generation, seeded_population,
+    ReplacesLosers, ResultSource, SeedGenes, check_seeds, play_generation, seeded_population,
 };
 use super::ordered_matches::PairResults;
 use super::{
@@ -24,6 +24,8 @@ use crate::tune::statistics::mean_and_deviation;
 pub struct PopulationDynamicsSettings {
     pub name: String,
     pub population: usize,
+    /// What decides a match.
+    pub results: ResultSource,
     /// Reverse the population after each generation, so that the best starts the next.
     pub reverse: bool,
     /// R of the clone that replaces the loser of both games.
@@ -49,6 +51,7 @@ impl Default for PopulationDynamicsSettings {
         PopulationDynamicsSettings {
             name: Self::NAME.to_owned(),
             population: 50,
+            results: ResultSource::Games,
             reverse: true,
             two_wins: 2.0,
             win_and_draw: 1.0,
@@ -99,6 +102,10 @@ impl MethodConfig for PopulationDynamicsSettings {
 }
 
 impl ReplacesLosers for PopulationDynamicsSettings {
+    fn results(&self) -> ResultSource {
+        self.results
+    }
+
     /// Replaces or mutates the two members that played a match.
     fn apply_result(
         &self,

@@ -13,8 +13,12 @@ use crate::tune::settings::{SettingError, check_range};
 #[serde(deny_unknown_fields, default)]
 pub struct Mutation {
     pub kind: MutationKind,
-    /// The mutation probability of each gene; at least one gene always mutates.
+    /// The mutation probability of each gene or of a whole child.
     pub probability: f64,
+    pub per: MutationUnit,
+    /// Michalewicz: generations of an earlier stage whose schedule goes on here. With 200 before
+    /// and 50 here, the steps are those of generations 200 to 250 of 250.
+    pub generations_before: u64,
     /// Michalewicz: how quickly the steps shrink.
     pub b: f64,
     /// Gaussian: standard deviation as a share of the gene's range; the initial one if
@@ -30,6 +34,8 @@ impl Default for Mutation {
         Mutation {
             kind: MutationKind::Michalewicz,
             probability: 1.0,
+            per: MutationUnit::Gene,
+            generations_before: 0,
             b: 5.0,
             deviation: 0.1,
             boundary: Boundary::Fixed,
@@ -52,6 +58,16 @@ pub enum MutationKind {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
+pub enum MutationUnit {
+    /// Each gene mutates with the probability, at least one of them always.
+    #[default]
+    Gene,
+    /// All genes of a child mutate with the probability; otherwise it is a copy of its parent.
+    Child,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Boundary {
     /// The bounds of the genome.
     #[default]
@@ -65,12 +81,24 @@ impl Mutation {
     /// Errors name the key as seen from the method's table.
     pub fn validate(&self) -> Result<(), SettingError> {
         check_range("mutation.probability", self.probability, 0.0..=1.0)?;
+        check_range(
+            "mutation.generations_before",
+            self.generations_before,
+            0..=1_000_000_000,
+        )?;
         check_range("mutation.b", self.b, 0.0..=100.0)?;
         check_range("mutation.deviation", self.deviation, 0.0..=10.0)?;
         check_range("mutation.reach", self.reach, 0.0..=10.0)
     }
 
-    /// A mutated child. `time` runs from 0 to 1 over the whole run.
+    /// How much of the schedule is over, from 0 to 1, when the children of generation
+    /// `generation` are made. The first children of a run are made at 0.
+    pub fn time(&self, generation: u64, generations: u64) -> f64 {
+        let passed = self.generations_before + generation.saturating_sub(1);
+        passed as f64 / (self.generations_before + generations).max(1) as f64
+    }
+
+    /// A mutated child. `time` is that of [`Mutation::time`].
     pub fn child(
         &self,
         parent: &Individual,
@@ -104,6 +132,9 @@ impl Mutation {
     }
 
     fn chosen(&self, count: usize, random: &mut impl Rng) -> Vec<bool> {
+        if self.per == MutationUnit::Child {
+            return vec![random.random_bool(self.probability); count];
+        }
         let mut chosen: Vec<bool> = (0..count)
             .map(|_| random.random_bool(self.probability))
             .collect();
@@ -172,6 +203,36 @@ impl Mutation {
 mod tests {
     use super::*;
     use crate::random::{Purpose, stream};
+
+    #[test]
+    fn the_schedule_of_an_earlier_stage_goes_on() {
+        let alone = Mutation::default();
+        assert_eq!(alone.time(1, 50), 0.0);
+        let second = Mutation {
+            generations_before: 200,
+            ..Mutation::default()
+        };
+        assert_eq!(second.time(1, 50), 0.8);
+        assert_eq!(second.time(51, 50), 1.0);
+    }
+
+    #[test]
+    fn a_child_mutates_as_a_whole_or_not_at_all() {
+        let mutation = Mutation {
+            probability: 0.5,
+            per: MutationUnit::Child,
+            ..Mutation::default()
+        };
+        let mut random = stream(1, Purpose::Variation, 0, 0);
+        let children: Vec<_> = (0..100).map(|_| mutation.chosen(5, &mut random)).collect();
+        let whole = children.iter().filter(|child| child[0]).count();
+        assert!(
+            children
+                .iter()
+                .all(|child| child.iter().all(|gene| *gene == child[0]))
+        );
+        assert!((30..70).contains(&whole), "{whole} of 100 mutated");
+    }
 
     #[test]
     fn michalewicz_stays_within_bounds_and_stands_still_at_the_end() {
