@@ -21,6 +21,7 @@ mod papers;
 mod perft;
 mod rating;
 mod recognition;
+mod report;
 mod rooms;
 mod solve;
 mod support;

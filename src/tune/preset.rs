@@ -18,6 +18,7 @@ use super::genome::{Genome, GenomeSettings, TermsGenome};
 use super::methods::{MethodSettings, SeedGenes};
 use super::settings::{NamedSettings, ReadTable, SettingError, check_range};
 use crate::data::Selection;
+use crate::eval::Weights;
 
 /// The built-in presets. A new one is a file in `tuning/` and its name here.
 macro_rules! built_in {
@@ -135,11 +136,21 @@ pub struct Reference {
     pub validation: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// The built-in weights that hold the paper's evolved player, instead of its values by gene.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub player: String,
     /// Final values by gene, and their standard deviations in the population.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub deviations: BTreeMap<String, f64>,
+}
+
+impl Reference {
+    /// The paper's evolved player, if its weights are built in.
+    pub fn player(&self) -> Option<Weights> {
+        Weights::built_in(&self.player)
+    }
 }
 
 /// Why a preset is refused.
@@ -247,6 +258,19 @@ impl Preset {
         self.reference.iter().find(belongs)
     }
 
+    /// The values that the paper prints, by gene; empty if it prints none.
+    pub fn paper_values(&self) -> BTreeMap<String, f64> {
+        let Some(reference) = self.reference() else {
+            return BTreeMap::new();
+        };
+        let player = reference.player();
+        let (Some(player), Ok(genome)) = (player, self.genome.draft()) else {
+            return reference.weights.clone();
+        };
+        let names = genome.genes.iter().map(|gene| gene.name.clone());
+        names.zip(genome.printed_genes_of(&player)).collect()
+    }
+
     /// Whether the fitness of an individual is a measure. It is not where a method compares
     /// neighbours by games and keeps one of neither.
     pub fn measures_fitness(&self) -> bool {
@@ -312,6 +336,12 @@ impl Preset {
 
     /// Fails on names of genes that are not in the genome.
     fn validate_for(&self, genome: &Genome) -> Result<(), SettingError> {
+        let unknown =
+            |reference: &&Reference| !reference.player.is_empty() && reference.player().is_none();
+        if let Some(reference) = self.reference.iter().find(unknown) {
+            let problem = format!("no built-in weights {}", reference.player);
+            return Err(SettingError::new("reference.player", problem));
+        }
         let method = self.method.validate_for(genome);
         method.map_err(|error| error.in_table("method"))?;
         for (name, genes) in &self.run.rivals {

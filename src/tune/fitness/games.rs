@@ -175,6 +175,10 @@ impl FitnessConfig for GamesSettings {
         format!("{:.1}%", 100.0 * value)
     }
 
+    fn measure(&self) -> &'static str {
+        "share of the points"
+    }
+
     fn game_rules(&self) -> Option<GameRules> {
         Some(self.rules())
     }

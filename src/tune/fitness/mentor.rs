@@ -77,6 +77,21 @@ impl FitnessConfig for MentorSettings {
         self.format(-figure)
     }
 
+    fn measure(&self) -> &'static str {
+        match self.loss {
+            MentorLoss::Centipawns => "mean difference from the mentor",
+            MentorLoss::Chance => "error of the win chance",
+        }
+    }
+
+    fn is_error(&self) -> bool {
+        true
+    }
+
+    fn fitness_of_reference(&self, figure: f64) -> f64 {
+        -figure
+    }
+
     fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError> {
         let sources = inputs.sources(built_in_labels);
         let labels = data::collect_labels(&sources, inputs.selection, LabelNeeds::SCORE)?;

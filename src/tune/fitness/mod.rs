@@ -145,6 +145,19 @@ pub trait FitnessConfig {
         format!("{figure:.2}%")
     }
 
+    /// What is measured, in words.
+    fn measure(&self) -> &'static str;
+
+    /// Whether people read it as an error, of which less is better.
+    fn is_error(&self) -> bool {
+        false
+    }
+
+    /// A figure of a paper as a fitness.
+    fn fitness_of_reference(&self, figure: f64) -> f64 {
+        figure / 100.0
+    }
+
     /// The rules of its games, if individuals play games.
     fn game_rules(&self) -> Option<GameRules> {
         None

@@ -91,6 +91,13 @@ impl FitnessConfig for MovesSettings {
         format!("{:.2}%", 100.0 * value)
     }
 
+    fn measure(&self) -> &'static str {
+        match self.objective {
+            Objective::Count => "moves found",
+            Objective::Likelihood => "log-likelihood of the moves played",
+        }
+    }
+
     fn validates_in_same_unit(&self) -> bool {
         self.objective == Objective::Count
     }

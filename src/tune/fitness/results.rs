@@ -77,6 +77,18 @@ impl FitnessConfig for ResultsSettings {
         self.format(-figure)
     }
 
+    fn measure(&self) -> &'static str {
+        "error of the win chance"
+    }
+
+    fn is_error(&self) -> bool {
+        true
+    }
+
+    fn fitness_of_reference(&self, figure: f64) -> f64 {
+        -figure
+    }
+
     fn build(&self, inputs: FitnessInputs<'_>) -> Result<BuiltFitness, FitnessError> {
         let sources = inputs.sources(built_in_labels);
         let needs = LabelNeeds {

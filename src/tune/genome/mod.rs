@@ -197,6 +197,12 @@ impl Genome {
         }
     }
 
+    /// The genes that weights set, be they within the bounds or not; empty unless genes are terms.
+    pub fn printed_genes_of(&self, weights: &Weights) -> Vec<f64> {
+        let terms = self.terms();
+        terms.map_or_else(Vec::new, |terms| terms.printed_genes_of(weights))
+    }
+
     pub fn gene_index(&self, name: &str) -> Option<usize> {
         self.genes.iter().position(|gene| gene.name == name)
     }

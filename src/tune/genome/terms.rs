@@ -363,7 +363,14 @@ impl TermDecoder {
 
     /// The genes closest to these weights; the first target of each gene decides.
     pub fn genes_of(&self, genes: &[Gene], weights: &Weights) -> Vec<f64> {
-        let value = |(gene, targets): (&Gene, &Vec<GeneTarget>)| {
+        let values = genes.iter().zip(self.printed_genes_of(weights));
+        let bounded = values.map(|(gene, value)| value.clamp(gene.low, gene.high));
+        bounded.collect()
+    }
+
+    /// The same without regard to the bounds.
+    pub fn printed_genes_of(&self, weights: &Weights) -> Vec<f64> {
+        let value = |targets: &Vec<GeneTarget>| {
             let target = targets[0];
             let value = weights.get(target.term);
             let value = if target.phases.midgame() {
@@ -371,10 +378,9 @@ impl TermDecoder {
             } else {
                 value.endgame
             };
-            let value = value / f64::from(target.factor) / self.unit;
-            value.clamp(gene.low, gene.high)
+            value / f64::from(target.factor) / self.unit
         };
-        genes.iter().zip(&self.targets).map(value).collect()
+        self.targets.iter().map(value).collect()
     }
 }
 

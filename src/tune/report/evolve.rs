@@ -25,27 +25,30 @@ fn heading(settings: &EvolveSettings, journal: &RunJournal) -> String {
     let last = |column: &str| journal.last(column).unwrap_or_default();
     let sum = |column: &str| -> f64 { journal.curve(column).iter().map(|point| point.1).sum() };
     let generations = journal.rows().len();
-    let elo = format!(
-        "{:+.0} ± {:.0}",
+    let sentence = format!(
+        "After {generations} {} and {:.2} hours the champion is {:+.0} ± {:.0} Elo against its start; {} of {generations} challengers were accepted.",
+        if generations == 1 {
+            "generation"
+        } else {
+            "generations"
+        },
+        last("hours"),
         last("cumulative_elo"),
-        last("cumulative_error")
+        last("cumulative_error"),
+        sum("accepted")
     );
     let figures = [
-        (elo, "Elo against the start"),
-        (generations.to_string(), "generations"),
-        (sum("accepted").to_string(), "challengers accepted"),
         (sum("games").to_string(), "games of self-play"),
         (sum("positions").to_string(), "positions"),
         (sum("match_games").to_string(), "games of matches"),
-        (format!("{:.2}", last("hours")), "hours"),
     ];
     let start = &settings.start;
     let mut text = format!(
-        "<h1>{}</h1><p>Seed {}, {}.</p>{}",
+        "<h1>{}</h1><p>Seed {}, {}.</p><p class=\"verdict\">{sentence}</p>{}",
         escaped(&title(settings)),
         start.seed,
-        super::date(&start.started),
-        cards(&figures)
+        escaped(super::date(&start.started)),
+        cards(&figures.map(|(value, name)| (value, name.to_owned())))
     );
     if start.from == ZERO {
         let _ = write!(text, "<p>{DISCLOSURE}</p>");
@@ -55,19 +58,26 @@ fn heading(settings: &EvolveSettings, journal: &RunJournal) -> String {
 
 fn elo_section(journal: &RunJournal) -> String {
     let series = |across: &str| {
-        [Series {
-            label: "champion".to_owned(),
-            class: "c1".to_owned(),
-            points: points(journal, across, "cumulative_elo"),
-            band: column(journal, "cumulative_error"),
-        }]
+        let mut series = Series::new("champion", "c1", vec![(0.0, 0.0)]);
+        series
+            .points
+            .extend(points(journal, across, "cumulative_elo"));
+        series.band = vec![0.0];
+        series.band.extend(column(journal, "cumulative_error"));
+        [series]
     };
     let words = "The champion's Elo against the start: the sum of the matches that it and its \
                  ancestors won, with the 95% error of that sum. Differences between relatives \
                  add up to more than other opponents would see: the anchors say how much.";
     let mut text = format!("<h2>Elo</h2><p>{words}</p>");
     for (across, label) in [("generation", "generation"), ("hours", "hours")] {
-        text += &figure(&series(across), label, 0);
+        text += &figure(
+            "Elo",
+            "Elo against the start, higher is better",
+            &series(across),
+            label,
+            0,
+        );
     }
     text
 }
@@ -77,41 +87,40 @@ fn anchor_section(journal: &RunJournal) -> String {
     let prefix = anchor_column("elo", "");
     let names = journal.columns().iter();
     let names = names.filter_map(|column| column.strip_prefix(&prefix));
-    let line = |(number, name): (usize, &str)| Series {
-        label: name.to_owned(),
-        class: format!("c{}", number % 6 + 1),
-        points: points(journal, "generation", &anchor_column("elo", name)),
-        band: column(journal, &anchor_column("error", name)),
+    let line = |(number, name): (usize, &str)| {
+        let points = points(journal, "generation", &anchor_column("elo", name));
+        let mut series = Series::new(name, &format!("c{}", number % 6 + 1), points);
+        series.band = column(journal, &anchor_column("error", name));
+        series
     };
     let series: Vec<Series> = names.enumerate().map(line).collect();
     if series.iter().all(|series| series.points.is_empty()) {
         return String::new();
     }
     let words = "The champion's Elo against fixed opponents, with its 95% error.";
-    let chart = figure(&series, "generation", 0);
+    let up = "Elo against the anchor, higher is better";
+    let chart = figure("Anchors", up, &series, "generation", 0);
     format!("<h2>Anchors</h2><p>{words}</p>{chart}")
 }
 
 fn loss_section(journal: &RunJournal) -> String {
-    let line = |label: &str, class: &str, column: &str| Series {
-        label: label.to_owned(),
-        class: class.to_owned(),
-        points: points(journal, "generation", column),
-        band: Vec::new(),
+    let line = |label: &str, class: &str, column: &str| {
+        Series::new(label, class, points(journal, "generation", column))
     };
     let series = [
         line("training", "c1", "training_loss"),
-        line("validation", "c3", "validation_loss"),
+        line("unseen games", "c3", "validation_loss"),
     ];
     let words = "Mean squared error of the challenger's win chance. Labels and the share of \
                  results in them change, so generations are not comparable.";
-    let chart = figure(&series, "generation", 4);
+    let up = "mean squared error of the win chance, lower is better";
+    let chart = figure("Loss", up, &series, "generation", 4);
     format!("<h2>Loss</h2><p>{words}</p>{chart}")
 }
 
 /// All figures, a row for each generation.
 fn table(journal: &RunJournal) -> String {
-    let mut text = "<h2>Generations</h2><div class=\"wide\"><table><tr>".to_owned();
+    let mut text = "<h2>Generations</h2><div class=\"scroll\"><table><tr>".to_owned();
     for column in journal.columns() {
         let _ = write!(text, "<th>{}</th>", escaped(&column.replace('_', " ")));
     }
@@ -127,16 +136,16 @@ fn table(journal: &RunJournal) -> String {
     text + "</table></div>"
 }
 
-fn figure(series: &[Series], across: &str, digits: usize) -> String {
+fn figure(title: &str, up: &str, series: &[Series], across: &str, digits: usize) -> String {
     let chart = Chart {
-        width: 1000.0,
-        height: 300.0,
+        title,
         series,
+        levels: &[],
         format: &|value| format!("{value:.digits$}"),
-        labelled: true,
         across,
+        up,
     };
-    format!("<figure>{}</figure>", chart.svg())
+    chart.figure()
 }
 
 /// One column against another; rows that lack either are left out.

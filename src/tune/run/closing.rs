@@ -24,7 +24,7 @@ use crate::tune::preset::RunSettings;
 const GAMES: &str = "games.pgn";
 const INCUMBENT_GAMES: &str = "games-incumbent.pgn";
 /// The scores in words.
-pub const SCORES: &str = "closing.txt";
+const SCORES: &str = "closing.txt";
 
 /// The score of the result against one opponent.
 #[derive(Clone, Debug)]
@@ -47,6 +47,43 @@ impl fmt::Display for ClosingMatch {
             self.opponent,
             self.score.elo()
         )
+    }
+}
+
+/// A closing match as read back from the folder of its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosingScore {
+    pub opponent: String,
+    pub wins: u64,
+    pub draws: u64,
+    pub losses: u64,
+    /// The estimate in words.
+    pub elo: String,
+}
+
+impl ClosingScore {
+    /// The closing matches of a folder; empty before they are played.
+    pub fn read(folder: &RunFolder) -> Result<Vec<ClosingScore>, RunError> {
+        let scores = folder.read(SCORES)?.unwrap_or_default();
+        Ok(scores.lines().filter_map(ClosingScore::parse).collect())
+    }
+
+    /// Reads what the display of a [`ClosingMatch`] writes.
+    fn parse(line: &str) -> Option<ClosingScore> {
+        let (score, elo) = line.rsplit_once("; Elo ")?;
+        let (opponent, score) = score.rsplit_once(": ")?;
+        let mut counts = score.split(", ").zip(["wins", "draws", "losses"]);
+        let mut count = || {
+            let (text, name) = counts.next()?;
+            text.strip_suffix(name)?.trim().parse().ok()
+        };
+        Some(ClosingScore {
+            opponent: opponent.strip_prefix("result against ")?.to_owned(),
+            wins: count()?,
+            draws: count()?,
+            losses: count()?,
+            elo: elo.to_owned(),
+        })
     }
 }
 
@@ -268,5 +305,27 @@ fn tournament(
             threads => threads,
         },
         sprt: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_read_back_as_they_were_written() {
+        let played = ClosingMatch {
+            opponent: "the weights that play now (Finch: new)".to_owned(),
+            score: MatchScore {
+                wins: 6,
+                losses: 2,
+                ..MatchScore::default()
+            },
+        };
+        let read = ClosingScore::parse(&played.to_string()).unwrap();
+        assert_eq!(read.opponent, played.opponent);
+        assert_eq!((read.wins, read.draws, read.losses), (6, 0, 2));
+        assert_eq!(read.elo, played.score.elo().to_string());
+        assert_eq!(ClosingScore::parse("result against itself"), None);
     }
 }

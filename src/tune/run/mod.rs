@@ -30,7 +30,7 @@ use crate::data::DataError;
 use crate::eval::WeightsError;
 use checkpoint::Checkpoint;
 
-pub use closing::{Closing, ClosingMatch, InstallError, SCORES, prove};
+pub use closing::{Closing, ClosingMatch, ClosingScore, InstallError, prove};
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};

@@ -9,8 +9,11 @@ use crate::data::Selection;
 use crate::tune::fitness::{Fitness, FitnessError, FitnessInputs, FitnessSettings};
 use crate::tune::genome::{Candidate, Genome, GenomeSettings};
 use crate::tune::methods::{Individual, SeedGenes};
-use crate::tune::preset::{Preset, PresetError};
+use crate::tune::preset::{Preset, PresetError, Reference};
 use crate::tune::settings::SettingError;
+
+/// The name of the paper's evolved player in the closing match.
+const PAPER_PLAYER: &str = "the paper's weights";
 
 pub struct Problem {
     pub genome: Arc<Genome>,
@@ -63,14 +66,22 @@ impl Problem {
         &*self.fitness
     }
 
-    /// The rivals of a preset as players.
+    /// The rivals of a preset as players, and the paper's evolved player if there is one.
     pub fn rivals(&self, preset: &Preset) -> Vec<(String, Candidate)> {
         let rival = |(name, genes): (&String, &SeedGenes)| {
             // The preset was refused if it named other genes.
             let genes = self.genome.genes_named(genes).ok()?;
             Some((name.clone(), self.genome.candidate(&genes)))
         };
-        preset.run.rivals.iter().filter_map(rival).collect()
+        let mut rivals: Vec<_> = preset.run.rivals.iter().filter_map(rival).collect();
+        let player = preset.reference().and_then(Reference::player);
+        let player = player.map(Candidate::Weights).or_else(|| {
+            // A paper that prints only some of the values has no player to offer.
+            let genes = self.genome.genes_named(&preset.paper_values()).ok()?;
+            Some(self.genome.candidate(&genes))
+        });
+        rivals.extend(player.map(|player| (PAPER_PLAYER.to_owned(), player)));
+        rivals
     }
 
     /// Whether this is the problem of a preset.

@@ -1,6 +1,7 @@
 //! Several runs side by side, in the form of the tables in vazquez-2013: sorted by the last
 //! mean, the median marked, with deviation and mean time; the paper's own figures below.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::generation::{GenerationFigures, generations};
@@ -85,7 +86,7 @@ pub fn figures_beside_paper(preset: &Preset, outcome: &RunOutcome) -> String {
     let figures = beside(&summary, reference, &preset.fitness);
     match outcome.interrupted {
         true => figures,
-        false => figures + &averages(&genes, &rows, reference),
+        false => figures + &averages(&genes, &rows, &preset.paper_values(), reference),
     }
 }
 
@@ -138,8 +139,13 @@ fn reference_line(reference: &Reference, fitness: &FitnessSettings) -> String {
 
 /// Means and deviations of the weights in the first and the last population beside the paper's;
 /// empty if the paper prints no weights.
-fn averages(names: &[String], rows: &[GenerationFigures], printed: &Reference) -> String {
-    let printed = Some(printed).filter(|reference| !reference.weights.is_empty());
+fn averages(
+    names: &[String],
+    rows: &[GenerationFigures],
+    printed: &BTreeMap<String, f64>,
+    reference: &Reference,
+) -> String {
+    let printed = Some(printed).filter(|values| !values.is_empty());
     let (Some(printed), Some(first), Some(last)) = (printed, rows.first(), rows.last()) else {
         return String::new();
     };
@@ -155,7 +161,7 @@ fn averages(names: &[String], rows: &[GenerationFigures], printed: &Reference) -
             let gene = row.genes.get(place);
             gene.map_or_else(String::new, |gene| figure(gene.mean, gene.deviation))
         };
-        let paper = match (printed.weights.get(name), printed.deviations.get(name)) {
+        let paper = match (printed.get(name), reference.deviations.get(name)) {
             (Some(mean), Some(deviation)) => figure(*mean, *deviation),
             (Some(mean), None) => format!("{mean:.2}"),
             (None, _) => String::new(),
