@@ -29,7 +29,7 @@ fn the_page_says_what_came_out_beside_the_paper() {
     ] {
         arguments.extend(["--set", set]);
     }
-    assert!(desk.command(&arguments).status().unwrap().success());
+    assert!(desk.command(&arguments).output().unwrap().status.success());
     let page = page(&desk, "out");
     let (_, top) = page.split_once("class=\"verdict\">").unwrap();
     let (verdict, _) = top.split_once("</p>").unwrap();
