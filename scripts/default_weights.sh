@@ -9,9 +9,10 @@
 # The folder keeps everything; called again after an interruption, the script resumes. It takes about
 # half an hour on two cores. FINCH and STOCKFISH may be set.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 if [ $# -ne 2 ]; then
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    "$0" --help >&2
     exit 1
 fi
 home=$(cd "$(dirname "$0")/.." && pwd)

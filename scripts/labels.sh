@@ -8,6 +8,7 @@
 # undecided, and get a label. Half of the games train, half validate, so somewhat more than the preset's
 # 10,000 are needed.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 ENGINE=${ENGINE:-stockfish}
 OPTION=${OPTION:-Use NNUE=false}

@@ -10,6 +10,7 @@
 # interrupted ladder resumes when called again. Stockfish's scale was calibrated at 120 s + 1 s
 # against CCRL; at other time controls the result is a comparison, not a CCRL rating.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 weights=${1:-default}
 home=$(cd "$(dirname "$0")/.." && pwd)

@@ -12,6 +12,7 @@
 #             tables, all of king and pawn against king; the probes beside fathom's
 #   builds    the same bench from builds for several processors, and their speed beside the native one
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 home=$PWD
 work=$(mktemp -d)

@@ -8,9 +8,10 @@
 # FINCH, TC, ROUNDS (two games each), CONCURRENCY, OPENINGS, PGN and SPRT may be set. The runner
 # `finch` is `finch match` itself, with the same openings and time control.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 if [ $# -ne 3 ]; then
-    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    "$0" --help >&2
     exit 1
 fi
 runner=$1 one=$2 other=$3

@@ -9,9 +9,10 @@
 # hours on two cores, and 6 GB. FINCH and STOCKFISH may be set. The result is
 # FOLDER/fourth/best.toml with its network beside it, and a report with its closing match.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 if [ $# -ne 2 ]; then
-    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+    "$0" --help >&2
     exit 1
 fi
 home=$(cd "$(dirname "$0")/.." && pwd)

@@ -6,9 +6,10 @@
 #
 # FINCH and STOCKFISH may be set. 300 games at 1+0.01 take about ten minutes a pair on two cores.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 if [ $# -lt 1 ]; then
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    "$0" --help >&2
     exit 1
 fi
 home=$(cd "$(dirname "$0")/.." && pwd)

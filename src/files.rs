@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -56,6 +57,31 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// Fails if nothing can be written to a folder or, where it does not exist yet, to the closest one
+/// above it. Leaves nothing behind.
+pub fn check_folder(folder: &Path) -> io::Result<()> {
+    static PROBES: AtomicU64 = AtomicU64::new(0);
+    let mut place = folder;
+    while !place.exists() && folder_of(place) != place {
+        place = folder_of(place);
+    }
+    // Other processes and threads may look at the same moment.
+    let number = PROBES.fetch_add(1, Ordering::Relaxed);
+    let probe = place.join(format!(".{}-{number}{TEMPORARY}", std::process::id()));
+    File::create(&probe)?;
+    fs::remove_file(&probe)
+}
+
+/// Fails if a file cannot be written there. Leaves nothing behind.
+pub fn check_file(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let folder = folder_of(path);
+    fs::metadata(folder)?;
+    check_folder(folder)
 }
 
 /// Renames a file that is on disk, and returns when the new name is too.
@@ -111,6 +137,19 @@ mod tests {
         fs::create_dir_all(folder.path().join("taken/full")).unwrap();
         assert!(write_atomically(&folder.path().join("taken"), "new").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_to_are_found_and_nothing_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        check_folder(&path.join("new/and/deep")).unwrap();
+        check_file(&path.join("new")).unwrap();
+        assert!(check_file(&path.join("missing/new")).is_err());
+        assert!(check_file(path).is_err());
+        assert_eq!(fs::read_dir(path).unwrap().count(), 0);
+        fs::write(path.join("file"), "").unwrap();
+        assert!(check_folder(&path.join("file/below")).is_err());
     }
 
     #[cfg(unix)]

@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`files`], [`hash`], [`random`], [`terminal`] | atomic files, a stable hash, reproducible random numbers, safe output |
+//! | [`files`], [`hash`], [`names`], [`random`], [`terminal`] | atomic files, a stable hash, mistyped names, reproducible random numbers, safe output |
 //! | [`position`] | shakmaty's board with Zobrist keys, staged move generation, SEE, game history |
 //! | [`eval`] | evaluation: terms and their weights in TOML, NNUE inference, scores and win model |
 //! | [`tablebase`], [`book`] | Syzygy endgame tables, Polyglot opening books |
@@ -29,6 +29,7 @@ pub mod data;
 pub mod eval;
 pub mod files;
 pub mod hash;
+pub mod names;
 pub mod play;
 pub mod position;
 pub mod random;

@@ -92,7 +92,7 @@ fn help_lists_the_commands() {
     for command in ["bench", "perft", "eval", "weights"] {
         assert!(text.contains(&format!("\n  {command} ")), "{command}");
     }
-    for group in ["Play:", "Evaluate:", "Learn:", "Develop:"] {
+    for group in ["Play:", "Measure:", "Tune:", "Data:", "Files:"] {
         assert!(text.contains(group), "{group}");
     }
 }
@@ -185,7 +185,7 @@ fn uci_commands_can_stand_on_the_command_line() {
     let board = text.find("Fen: ").unwrap();
     assert!(best < board, "{text}");
     assert!(stdout(&finch(&["go perft 3"])).contains("Nodes searched: 8902"));
-    assert_fails(&["bnech"], &["bnech", "--help"]);
+    assert_fails(&["bnech"], &["bnech", "did you mean bench?", "--help"]);
     assert_fails(&["go depth 1", "nonsense"], &["nonsense"]);
 }
 
@@ -232,14 +232,14 @@ fn a_closed_pipe_ends_any_command_quietly() {
 }
 
 #[test]
-fn the_presets_are_listed_and_named_in_the_readme() {
-    let readme = include_str!("../README.md");
+fn the_presets_are_listed_and_named_in_the_documents() {
+    let document = include_str!("../docs/tuning.md");
     let text = stdout(&finch(&["tune", "--list"]));
     assert!(text.lines().count() > 10, "{text}");
     for line in text.lines() {
         let (name, about) = line.split_once(' ').unwrap();
         assert!(!about.trim().is_empty(), "{line}");
-        assert!(readme.contains(&format!("`{name}`")), "{name}");
+        assert!(document.contains(&format!("`{name}`")), "{name}");
     }
     let built_in = std::fs::read_dir("tuning").unwrap();
     let files = built_in.filter_map(|entry| {
@@ -263,4 +263,101 @@ fn d_and_eval_draw_the_same_board() {
     assert_eq!(drawn[4], "4 │ · · · · P · · · │");
     let explained = stdout(&finch(&["position startpos moves e2e4", "eval"]));
     assert_eq!(drawn, board(&explained));
+}
+
+#[test]
+fn a_bad_board_is_named_by_its_rank() {
+    let board = |ranks: &str| format!("{ranks}/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+    for (ranks, fault) in [
+        ("rnbqkbnr/ppppppp", "rank 7 ('ppppppp') has 7 squares"),
+        ("rnbqkbnr1/pppppppp", "rank 8 ('rnbqkbnr1') has 9 squares"),
+        ("rnbqkbnx/pppppppp", "rank 8 ('rnbqkbnx'): no piece is written x"),
+        ("rnbqkbnr", "8 ranks with / between them, not 7"),
+    ] {
+        assert_fails(&["eval", &board(ranks)], &[fault]);
+    }
+}
+
+#[test]
+fn mistyped_presets_and_keys_get_a_suggestion() {
+    assert_fails(&["tune", "vasquez-2013"], &["did you mean vazquez-2013?", "--list"]);
+    let set = |change: &str, hint: &str| assert_fails(&["tune", "--set", change], &[hint]);
+    set("run.generation=5", "did you mean generations?");
+    set("rum.generations=5", "did you mean run?");
+    set("generations=5", "did you mean run.generations?");
+    set("method.name=eb", "there are ep");
+    let output = finch(&["tune", "--generations", "5"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains("--set run.generations="), "{stderr}");
+}
+
+#[test]
+fn resuming_what_is_not_there_lists_the_runs_there_are() {
+    let folder = TempDir::new().unwrap();
+    for name in ["one", "two"] {
+        let run = folder.path().join(name);
+        std::fs::create_dir(&run).unwrap();
+        std::fs::write(run.join("config.toml"), "").unwrap();
+    }
+    std::fs::create_dir(folder.path().join("no-run")).unwrap();
+    let missing = folder.path().join("three");
+    let missing = missing.to_str().unwrap();
+    let output = finch(&["tune", "--resume", missing]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("three: no run to resume; runs are "), "{stderr}");
+    assert!(stderr.contains("one, ") && stderr.contains("two"), "{stderr}");
+    assert!(!stderr.contains("no-run"), "{stderr}");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_fails_before_the_data_is_read() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let out = file.join("below");
+    let out = out.to_str().unwrap();
+    // The data does not exist either; the output is complained about first.
+    let games = "no/such/games";
+    for arguments in [
+        &["tune", "--games", games][..],
+        &["train", games],
+        &["label", games, "--engine", "nobody"],
+        &["selfplay", "--engine", "nobody", "--packed", "--games", games],
+        &["book", "build", games],
+    ] {
+        assert_fails(&[arguments, &["--out", out]].concat(), &["below"]);
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_know_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&finch(&["completions", shell]));
+        assert!(script.contains("selfplay"), "{shell}: {script}");
+        assert!(script.contains("validation"), "{shell}: {script}");
+    }
+    let folder = TempDir::new().unwrap();
+    let pages = folder.path().join("man1");
+    let output = finch(&["man", pages.to_str().unwrap()]);
+    assert!(output.status.success());
+    let page = std::fs::read_to_string(pages.join("finch-tune.1")).unwrap();
+    assert!(page.contains("\\-\\-resume"), "{page}");
+    assert!(pages.join("finch.1").exists());
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert_fails(&["man", file.join("x").to_str().unwrap()], &["file"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn every_script_explains_itself() {
+    let scripts = std::fs::read_dir("scripts").unwrap();
+    let scripts = scripts.map(|entry| entry.unwrap().path());
+    for script in scripts.filter(|path| path.extension().is_some_and(|end| end == "sh")) {
+        let output = run(&script, &["--help"]);
+        let (text, name) = (stdout(&output), script.display().to_string());
+        assert!(output.status.success(), "{name}");
+        assert!(text.contains(&name) && !text.contains("set -eu"), "{name}: {text}");
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms by level. A room may use rooms of lower levels only.
 const LEVELS: [&[&str]; 12] = [
-    &["files", "hash", "random", "terminal"],
+    &["files", "hash", "names", "random", "terminal"],
     &["position"],
     &["eval"],
     &["tablebase", "book"],

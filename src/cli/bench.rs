@@ -10,6 +10,11 @@ use crate::position::Position;
 use crate::tune::fitness::gradient_speed;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch bench
+  finch bench eval --weights hand-set
+  finch bench gradient 100000")]
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,

@@ -10,7 +10,7 @@ use shakmaty::san::SanPlus;
 
 use crate::book::{BookBuilder, BookResult, PolyglotBook};
 use crate::data::{self, PgnGame, Selection, Source};
-use crate::files::write_atomically;
+use crate::files::{check_file, write_atomically};
 use crate::position::Position;
 
 #[derive(Args)]
@@ -87,12 +87,12 @@ impl Arguments {
 }
 
 impl Out {
-    /// Before the work: a file is not replaced unasked.
+    /// Before the work: a file that exists or cannot be written.
     fn check(&self) -> Result<()> {
         if self.out.exists() && !self.force {
             bail!("{} exists; --force replaces it", self.out.display());
         }
-        Ok(())
+        check_file(&self.out).with_context(|| self.out.display().to_string())
     }
 
     fn write(&self, book: &PolyglotBook) -> Result<String> {

@@ -8,6 +8,10 @@ use crate::eval::explain;
 use crate::position::Position;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch eval \"r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\"
+  finch eval --weights vazquez-2013 --json")]
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,

@@ -17,6 +17,11 @@ use crate::tune::fitness::{
 use crate::tune::statistics::Estimate;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch fitness moves --weights vazquez-2013 moves
+  finch fitness moves --games masters.pgn --engine stockfish --depth 1
+  finch fitness mentor --weights default hand-set")]
 pub struct Arguments {
     /// What to measure.
     kind: Kind,

@@ -14,9 +14,14 @@ use crate::data::{
     self, LabelCounts, LabelFile, LabelFormat, LabelHeader, LabelTask, LabelWriter, Labelling,
     MENTOR_TIMEOUT, MentorConfig, MentorPool, Selection, Source, TaskSelection, collect_tasks,
 };
+use crate::files::check_file;
 use crate::play::GameLimits;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch label games.pgn --per-game 20 --engine stockfish --depth 5 --quiet --out labels.epd
+  finch label --merge stockfish.epd ethereal.epd --out both.epd")]
 pub struct Arguments {
     /// Positions in EPD, or games in PGN to draw positions from; plain or compressed. With
     /// --merge: files of labels.
@@ -95,6 +100,7 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
+        check_file(&self.out).with_context(|| self.out.display().to_string())?;
         if self.merge {
             return self.merge(&self.files);
         }

@@ -20,8 +20,14 @@ use crate::play::schedule::Format;
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentResult};
 use crate::search::full_width::FullWidthDepth;
+
 #[derive(Args)]
 #[command(after_help = "\
+Examples:
+  finch match default stockfish --games 100 --tc 10+0.1 --pgn games.pgn
+  finch match new.toml default --sprt elo0=0 elo1=5
+  finch match default terms hand-set --nodes 5000 --games 40
+
 Players: a weights file, built-in weights ('default', 'terms' for the same without their network,
   'hand-set', 'moves', 'vazquez-2013' and other papers), an engine's name ('stockfish'), or settings
   in quotation marks:

@@ -19,11 +19,13 @@ macro_rules! eprintln {
 mod annotate;
 mod bench;
 mod book;
+mod completions;
 mod eval;
 mod evolve;
 mod filters;
 mod fitness;
 mod label;
+mod man;
 mod match_command;
 mod match_display;
 mod openings;
@@ -46,10 +48,13 @@ use std::path::PathBuf;
 use std::process::{ExitCode, exit};
 
 use anyhow::{Result, bail, ensure};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::eval::LoadedWeights;
+use crate::names::did_you_mean;
 use crate::terminal::printable;
+use crate::tune::preset::Preset;
 use crate::uci::is_command;
 
 /// A UCI chess engine that evolves its own evaluation.
@@ -141,50 +146,56 @@ subcommands! {
     "Play" {
         /// Speak UCI (the default).
         Uci(uci::Arguments) weights;
+        /// Analyse games: scores, mistakes and better lines.
+        Annotate(Box<annotate::Arguments>) weights;
+    }
+    "Measure" {
         /// Play a match between weights files and UCI engines.
         Match(Box<match_command::Arguments>);
         /// Rate the players of PGN files.
         Rate(rate::Arguments);
-        /// Make, show and merge opening books.
-        Book(book::Arguments);
-        /// Make a file of balanced opening positions.
-        Openings(openings::Arguments) weights;
-    }
-    "Evaluate" {
-        /// Analyse games: scores, mistakes and better lines.
-        Annotate(Box<annotate::Arguments>) weights;
         /// Solve test suites, Finch and other engines side by side.
         Solve(Box<solve::Arguments>) weights;
         /// Explain a position's evaluation term by term.
         Eval(eval::Arguments) weights;
-        /// Check a weights file, compare two, list the terms.
-        Weights(weights::Arguments);
         /// Measure weights, or another engine, on positions from games.
         Fitness(fitness::Arguments);
         /// Find out which clone of a player made the moves of games.
         Recognise(recognise::Arguments);
-    }
-    "Learn" {
-        /// Improve by self-play, training and matches, for hours.
-        Evolve(Box<evolve::Arguments>);
-        /// Evolve weights from games, or from a mentor's scores.
-        Tune(tune::Arguments);
-        /// Train a network on packed labels.
-        Train(train::Arguments);
-        /// Play quick games and keep their positions with scores.
-        Selfplay(selfplay::Arguments) weights;
-        /// Ask mentor engines for their scores of positions.
-        Label(Box<label::Arguments>);
-        /// Write the report page of a run, or of several.
-        Report(report::Arguments);
-    }
-    "Develop" {
         /// Search fixed positions; the node count is the engine's signature.
         Bench(bench::Arguments) weights;
         /// Count legal move sequences.
         Perft(perft::Arguments);
+    }
+    "Tune" {
+        /// Evolve weights, search constants or another engine's options.
+        Tune(tune::Arguments);
+        /// Train a network on labels.
+        Train(train::Arguments);
+        /// Improve by self-play, training and matches, for hours.
+        Evolve(Box<evolve::Arguments>);
+        /// Write the report page of a run, or of several.
+        Report(report::Arguments);
         /// Print the search constants in OpenBench's SPSA format.
         Params(params::Arguments);
+    }
+    "Data" {
+        /// Play quick games and keep their positions with scores.
+        Selfplay(selfplay::Arguments) weights;
+        /// Ask mentor engines for their scores of positions.
+        Label(Box<label::Arguments>);
+        /// Make a file of balanced opening positions.
+        Openings(openings::Arguments) weights;
+    }
+    "Files" {
+        /// Check, compare and install weights files; list the terms.
+        Weights(weights::Arguments);
+        /// Make, show and merge opening books.
+        Book(book::Arguments);
+        /// Print a script that completes commands in your shell.
+        Completions(completions::Arguments);
+        /// Write manual pages.
+        Man(man::Arguments);
     }
 }
 
@@ -194,7 +205,8 @@ impl Arguments {
         let read = command()
             .try_get_matches()
             .and_then(|matches| Arguments::from_arg_matches(&matches));
-        read.unwrap_or_else(|error| {
+        read.unwrap_or_else(|mut error| {
+            point_to_preset_keys(&mut error);
             // Whether help or an error: without a reader there is nothing more to do.
             let _ = error.print();
             exit(i32::from(error.use_stderr()))
@@ -220,10 +232,33 @@ impl Arguments {
     }
 }
 
+/// `finch tune --generations 5`: an option that is a key of a preset is set by `--set`.
+fn point_to_preset_keys(error: &mut clap::Error) {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return;
+    };
+    if !usage.to_string().contains("finch tune") {
+        return;
+    }
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return;
+    };
+    let name = option.trim_start_matches('-').replace('-', "_");
+    let keys = Preset::keys_named(&name).into_iter();
+    let tips: Vec<_> = keys
+        .map(|key| format!("a key of the preset is set by '--set {key}=…'").into())
+        .collect();
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}
+
 /// `finch "position startpos" "go depth 10"`: the words are UCI commands.
 fn run_lines(commands: Vec<String>, weights: WeightsOption) -> Result<()> {
     if let Some(unknown) = commands.iter().find(|line| !is_command(line)) {
-        bail!("unknown command '{unknown}'; finch --help lists the commands");
+        let names = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
+        let hint = did_you_mean(unknown, names).to_lowercase();
+        bail!("unknown command '{unknown}'{hint} (finch --help lists the commands)");
     }
     uci::Arguments { weights, commands }.run()
 }
@@ -237,7 +272,7 @@ fn command() -> clap::Command {
         for name in names.iter().map(|name| name.to_lowercase()) {
             let found = command.find_subcommand(&name);
             let about = found.and_then(clap::Command::get_about).cloned();
-            let _ = writeln!(text, "  {name:<10} {}", about.unwrap_or_default());
+            let _ = writeln!(text, "  {name:<12} {}", about.unwrap_or_default());
         }
         text.push('\n');
     }
@@ -263,5 +298,38 @@ mod tests {
         grouped.sort();
         declared.sort();
         assert_eq!(grouped, declared);
+    }
+
+    /// The words of a command as a shell would split them.
+    fn words(line: &str) -> Vec<String> {
+        let line = line.split(" # ").next().unwrap_or_default();
+        let line = line.split(" > ").next().unwrap_or_default();
+        let mut words = vec![];
+        for (number, part) in line.split(['"', '\'']).enumerate() {
+            match number % 2 {
+                1 => words.push(part.to_owned()),
+                _ => words.extend(part.split_whitespace().map(str::to_owned)),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn the_help_of_every_subcommand_has_examples_that_can_be_parsed() {
+        for subcommand in command().get_subcommands() {
+            let name = subcommand.get_name();
+            let text = subcommand.get_after_help().map(ToString::to_string);
+            let text = text.unwrap_or_default();
+            let examples: Vec<&str> = text
+                .lines()
+                .filter(|line| line.starts_with("  finch"))
+                .collect();
+            let own = examples.iter().filter(|line| line.contains(name)).count();
+            assert!(own > 0 || name == "uci", "{name} has no example");
+            for example in examples {
+                let read = command().try_get_matches_from(words(example));
+                assert!(read.is_ok(), "{example}: {read:?}");
+            }
+        }
     }
 }

@@ -12,6 +12,9 @@ use crate::files::AtomicFile;
 use crate::play::opening_generator::{OpeningSettings, generate, to_epd};
 
 #[derive(Args)]
+#[command(after_help = "\
+Example:
+  finch openings --count 500 --seed 7 --out mine.epd")]
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,

@@ -5,6 +5,9 @@ use clap::Args;
 use crate::search::SearchParams;
 
 #[derive(Args)]
+#[command(after_help = "\
+Example:
+  finch params > spsa.txt")]
 pub struct Arguments {}
 
 impl Arguments {

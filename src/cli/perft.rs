@@ -8,6 +8,10 @@ use clap::Args;
 use crate::position::{Position, movegen};
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch perft 5
+  finch perft 4 \"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -\"")]
 pub struct Arguments {
     /// Depth in plies.
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]

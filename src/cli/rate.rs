@@ -9,6 +9,10 @@ use crate::play::ratings::{RatingSettings, Ratings, rate};
 use crate::terminal::printable;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch rate games.pgn
+  finch rate games.pgn more.pgn --anchor Stockfish=3500")]
 pub struct Arguments {
     /// PGN files; only tags and results are read.
     #[arg(required = true, value_name = "FILE")]

@@ -14,6 +14,9 @@ use crate::tune::recognition::{
 };
 
 #[derive(Args)]
+#[command(after_help = "\
+Example:
+  finch recognise unknown.pgn --among Anand=anand.toml Carlsen=carlsen.toml --calibrate known.pgn")]
 pub struct Arguments {
     /// Games in PGN, plain or compressed.
     #[arg(required = true, value_name = "GAMES")]

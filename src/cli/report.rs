@@ -8,6 +8,10 @@ use crate::tune::report;
 use crate::tune::run::RunFolder;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch report runs/vazquez-2013
+  finch report runs/vazquez-2013 runs/vazquez-2013-2 --out runs")]
 pub struct Arguments {
     /// Folders of runs.
     #[arg(required = true, value_name = "DIR")]

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use super::WeightsOption;
@@ -11,9 +11,14 @@ use crate::data::{
     self, LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
     PgnGame, Selection, SelfPlay, Source, is_scale,
 };
+use crate::files::check_file;
 use crate::play::GameLimits;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch selfplay --positions 100000 --out own.epd
+  finch selfplay --engine stockfish --packed --positions 10000000 --out labels.bin")]
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,
@@ -70,6 +75,7 @@ const PROBE_DEPTH: u32 = 1;
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
+        check_file(&self.out).with_context(|| self.out.display().to_string())?;
         for (name, chance) in [("--blunders", self.blunders), ("--share", self.share)] {
             ensure!(
                 (0.0..=1.0).contains(&chance),

@@ -13,6 +13,11 @@ use crate::tune::preset::Preset;
 use crate::tune::run::{RunFolder, Session};
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch train labels.bin --out runs/network
+  finch train labels.bin more.bin --generations 20 --set genome.width=64
+  finch train --resume runs/network")]
 pub struct Arguments {
     /// Labels in any format, such as `finch selfplay --engine … --packed` writes.
     #[arg(required_unless_present = "resume")]
@@ -68,6 +73,7 @@ impl Arguments {
             return resume(path, self.threads, install, &mut session);
         }
         let mut experiment = self.experiment()?;
+        RunFolder::check(&self.out)?;
         session.prepare(&experiment)?;
         let folder = RunFolder::claim(&self.out, &mut experiment)?;
         let finished = session.run(&experiment, &folder)?;

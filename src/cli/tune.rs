@@ -12,9 +12,17 @@ use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
 use crate::tune::report;
-use crate::tune::run::{self, FinishedRun, InstallError, RunFolder, RunSummary, Session};
+use crate::tune::run::{self, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session};
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch tune                                   # the evolution of the 2013 paper, on the built-in games
+  finch tune --list                            # the presets
+  finch tune vazquez-2011 --games masters.pgn --runs 10
+  finch tune --set run.generations=50 --set method.population=20 --out runs/short
+  finch tune my-preset.toml --install          # play with the result if it wins
+  finch tune --resume runs/short")]
 pub struct Arguments {
     /// A preset that comes with Finch, or a file.
     #[arg(default_value = "vazquez-2013")]
@@ -106,8 +114,10 @@ impl Arguments {
                 "{0}: already holds a run; resume it with --resume {0}, or choose another folder",
                 out.display()
             );
+            RunFolder::check(out)?;
             return Ok(out.clone());
         }
+        RunFolder::check(Path::new(RUNS))?;
         session.prepare(experiment)?;
         Ok(RunFolder::create_free(&self.preset)?.path().to_owned())
     }

@@ -7,6 +7,11 @@ use crate::eval::LoadedWeights;
 use crate::uci;
 
 #[derive(Args, Default)]
+#[command(after_help = "\
+Examples:
+  finch                                        # UCI on standard input, as a GUI starts it
+  finch \"position startpos moves e2e4\" \"go depth 12\"
+  finch --weights runs/texel/best.toml")]
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,

@@ -17,6 +17,12 @@ use crate::tune::preset::RunSettings;
 use crate::tune::run;
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  finch weights list
+  finch weights check mine.toml
+  finch weights diff default hand-set
+  finch weights install runs/texel/best.toml --games 400")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,

@@ -49,6 +49,30 @@ impl From<PositionError<Chess>> for FenError {
     }
 }
 
+/// What is wrong with the board of a FEN, by rank as players count them.
+fn board_fault(fen: &str) -> Option<String> {
+    let board = fen.split_ascii_whitespace().next().unwrap_or_default();
+    let ranks: Vec<&str> = board.split('/').collect();
+    if ranks.len() != 8 {
+        return Some(format!(
+            "the board needs 8 ranks with / between them, not {}",
+            ranks.len()
+        ));
+    }
+    ranks.iter().zip((1..=8).rev()).find_map(|(rank, number)| {
+        let place = format!("rank {number} ('{rank}')");
+        let mut squares = 0;
+        for letter in rank.chars().filter(|letter| *letter != '~') {
+            squares += match letter.to_digit(10) {
+                Some(empty) => empty,
+                None if Role::from_char(letter).is_some() => 1,
+                None => return Some(format!("{place}: no piece is written {letter}")),
+            };
+        }
+        (squares != 8).then(|| format!("{place} has {squares} squares, not 8"))
+    })
+}
+
 #[derive(Clone, Debug)]
 pub struct Position {
     chess: Chess,
@@ -85,7 +109,11 @@ impl Position {
 
     /// The same with a given castling mode; `None` detects it from the rooks' squares.
     pub fn from_fen_in_mode(fen: &str, mode: Option<CastlingMode>) -> Result<Position, FenError> {
-        let setup = fen.parse::<Fen>()?.into_setup();
+        let parsed = fen.parse::<Fen>();
+        let parsed = parsed.map_err(|error| {
+            board_fault(fen).map_or_else(|| FenError::from(error), FenError::Syntax)
+        });
+        let setup = parsed?.into_setup();
         let mode = mode.unwrap_or_else(|| CastlingMode::detect(&setup));
         let chess = Chess::from_setup(setup, mode)
             .or_else(PositionError::ignore_invalid_castling_rights)

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use crate::names::did_you_mean;
+
 /// What is known of a constant besides its value.
 #[derive(Debug)]
 pub struct ParamInfo {
@@ -21,10 +23,11 @@ pub struct ParamInfo {
 
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ParamError {
-    #[error("no search constant is called '{name}'; did you mean {suggestion}?")]
+    #[error("no search constant is called '{name}'{suggestion}")]
     Unknown {
         name: String,
-        suggestion: &'static str,
+        /// As `did_you_mean` writes it.
+        suggestion: String,
     },
     #[error("search constant {name} must be from {min} to {max}, not {value}")]
     OutOfRange {
@@ -188,7 +191,7 @@ impl SearchParams {
     pub fn set(&mut self, name: &str, value: i32) -> Result<(), ParamError> {
         let info = SearchParams::info(name).ok_or_else(|| ParamError::Unknown {
             name: name.to_owned(),
-            suggestion: most_similar(name),
+            suggestion: did_you_mean(name, SearchParams::LIST.iter().map(|info| info.name)),
         })?;
         let &ParamInfo { name, min, max, .. } = info;
         if !(min..=max).contains(&value) {
@@ -244,16 +247,6 @@ impl ParamInfo {
         } = self;
         format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, 0.002")
     }
-}
-
-/// The constant whose name is most like `name`.
-fn most_similar(name: &str) -> &'static str {
-    let name = name.to_ascii_lowercase();
-    let likeness = |info: &ParamInfo| strsim::jaro_winkler(info.name, &name);
-    let best = SearchParams::LIST
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    best.map_or("", |info| info.name)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! default would be a guess. A key that is unknown or a value that is impossible is an error
 //! that names file, line and key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -19,6 +19,7 @@ use super::methods::{MethodSettings, SeedGenes};
 use super::settings::{NamedSettings, ReadTable, SettingError, check_range};
 use crate::data::Selection;
 use crate::eval::Weights;
+use crate::names::did_you_mean;
 
 /// The built-in presets. A new one is a file in `tuning/` and its name here.
 macro_rules! built_in {
@@ -223,11 +224,24 @@ impl Preset {
             problem: if Path::new(name).exists() {
                 error.to_string()
             } else {
-                let known: Vec<_> = BUILT_IN.iter().map(|(known, _)| *known).collect();
-                format!("no such preset or file; presets are {}", known.join(", "))
+                let known = BUILT_IN.iter().map(|(known, _)| *known);
+                let hint = did_you_mean(name, known);
+                format!("no such preset or file{hint} (finch tune --list lists the presets)")
             },
         })?;
         Ok((name.to_owned(), text))
+    }
+
+    /// The dotted keys of built-in presets that end in this name, such as `run.generations`.
+    pub fn keys_named(name: &str) -> BTreeSet<String> {
+        let run = toml::Table::try_from(RunSettings::default()).unwrap_or_default();
+        let run = run.keys().map(|key| format!("run.{key}"));
+        let written = BUILT_IN.iter().flat_map(|(file, text)| {
+            let keys = Reader { text, file }.keys().into_iter();
+            keys.map(|(_, key)| key)
+        });
+        let is_named = |key: &String| key.rsplit_once('.').is_some_and(|(_, last)| last == name);
+        run.chain(written).filter(is_named).collect()
     }
 
     pub fn parse(text: &str, file: &str) -> Result<Preset, PresetError> {
@@ -381,7 +395,7 @@ pub fn with_changes<T>(
             file: format!("{key}={value}"),
             line: None,
             key: None,
-            problem: "not a key of a preset".to_owned(),
+            problem: format!("not a key of a preset{}", key_hint(text, file, key)),
         })?;
     }
     // Checked together: one change may be possible only with another.
@@ -390,6 +404,31 @@ pub fn with_changes<T>(
         line: None,
         ..error
     })
+}
+
+/// The key of the text that a key without its table probably stands for.
+fn key_hint(text: &str, file: &str, key: &str) -> String {
+    let keys = Reader { text, file }.keys();
+    let full = keys.iter().find(|(_, full)| {
+        let last = full.rsplit_once('.').map(|(_, last)| last);
+        last == Some(key)
+    });
+    match full {
+        Some((_, full)) => format!("; did you mean {full}?"),
+        None => did_you_mean(key, keys.iter().map(|(_, key)| key.as_str())),
+    }
+}
+
+/// Where serde lists the names that it knows, adds the one that was probably meant.
+fn with_suggestion(message: String) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    match names.next() {
+        Some(typed) if message.starts_with("unknown ") => {
+            let hint = did_you_mean(typed, names);
+            message.clone() + &hint
+        }
+        _ => message,
+    }
 }
 
 /// The change that a complaint about this key is about, or all of them if it could be any.
@@ -484,13 +523,14 @@ impl<'a> Reader<'a> {
                 file: self.file.to_owned(),
                 line: place.map(|place| self.line_at(place)),
                 key: place.and_then(|place| self.key_at(place)),
-                problem: message,
+                problem: with_suggestion(message),
             }
         })
     }
 
     fn unknown(&self, key: &str, found: &str, known: &[&str]) -> PresetError {
-        self.refuse(key, format!("no {found}; there are {}", known.join(", ")))
+        let hint = did_you_mean(found, known.iter().copied());
+        self.refuse(key, format!("no {found}; there are {}{hint}", known.join(", ")))
     }
 
     pub fn refuse(&self, key: &str, problem: String) -> PresetError {

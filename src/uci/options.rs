@@ -1,7 +1,7 @@
 //! The UCI options.
 //!
 //! [`OPTIONS`] declares each option once: name, type, default, range, meaning and what it does.
-//! `uci`, `setoption` and `help` read the list; a test compares the table in README.md with it.
+//! `uci`, `setoption` and `help` read the list; a test compares the table in docs/uci.md with it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::own_book::OwnBook;
 use super::session::Session;
 use crate::eval::Centipawns;
+use crate::names::did_you_mean;
 use crate::search::strength::{MAX_ELO, MAX_SKILL, MIN_ELO};
 use crate::search::{EngineSettings, SearchParams};
 use crate::tablebase::SyzygySettings;
@@ -47,7 +48,10 @@ enum Kind {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum OptionError {
-    #[error("no option is called '{0}'; uci lists the options")]
+    #[error(
+        "no option is called '{0}'{hint} (uci lists the options)",
+        hint = did_you_mean(.0, OPTIONS.iter().map(|option| option.name))
+    )]
     Unknown(String),
     #[error("option {name} needs {expected}, not '{found}'")]
     BadValue {
@@ -422,7 +426,7 @@ mod tests {
     use crate::eval::LoadedWeights;
 
     #[test]
-    fn the_table_of_the_readme_is_this_list() {
+    fn the_table_of_the_document_is_this_list() {
         let mut table = "| option | default | values | meaning |\n|---|---|---|---|\n".to_owned();
         for option in OPTIONS {
             let (default, range) = (option.default_text(), option.range_text());
@@ -433,8 +437,11 @@ mod tests {
                 option.name
             );
         }
-        let readme = include_str!("../../README.md");
-        assert!(readme.contains(&table), "README.md should contain\n{table}");
+        let document = include_str!("../../docs/uci.md");
+        assert!(
+            document.contains(&table),
+            "docs/uci.md should contain\n{table}"
+        );
     }
 
     #[test]

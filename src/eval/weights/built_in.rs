@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::{Weights, WeightsError, WeightsProblem};
+use crate::names::similar;
 
 /// Texts of the built-in weights beside `default`.
 const FILES: &[(&str, &str)] = &[
@@ -61,7 +62,7 @@ impl Weights {
         if let Some(weights) = name.to_str().and_then(Weights::built_in) {
             return Ok(weights);
         }
-        Weights::load(name).map_err(|error| match similar(name) {
+        Weights::load(name).map_err(|error| match similar(&name.to_string_lossy(), Weights::built_in_names()) {
             Some(similar) if !name.exists() => WeightsError {
                 problem: WeightsProblem::Mistyped {
                     problem: error.problem.to_string(),
@@ -74,13 +75,6 @@ impl Weights {
     }
 }
 
-/// The built-in name that a mistyped one is closest to.
-fn similar(name: &Path) -> Option<&'static str> {
-    let name = name.to_str()?.to_ascii_lowercase();
-    let likeness = |known: &&str| strsim::jaro_winkler(known, &name);
-    let best = Weights::built_in_names().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(&best) > 0.8).then_some(best)
-}
 
 #[cfg(test)]
 mod tests {

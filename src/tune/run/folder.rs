@@ -12,6 +12,12 @@ use crate::tune::genome::Candidate;
 /// The run's preset with every change made to it.
 const CONFIG: &str = "config.toml";
 
+/// Where runs go that are given no folder.
+pub const RUNS: &str = "runs";
+
+/// How many runs an error message lists.
+const LISTED: usize = 12;
+
 pub struct RunFolder {
     path: PathBuf,
 }
@@ -23,10 +29,13 @@ impl RunFolder {
             path: path.to_owned(),
         };
         fs::create_dir_all(path).map_err(|error| failed(path, &error))?;
-        let probe = path.join(".finch");
-        fs::write(&probe, "").map_err(|error| failed(path, &error))?;
-        fs::remove_file(&probe).map_err(|error| failed(path, &error))?;
+        files::check_folder(path).map_err(|error| failed(path, &error))?;
         Ok(folder)
+    }
+
+    /// Fails if a run cannot be written there; makes nothing yet.
+    pub fn check(path: &Path) -> Result<(), RunError> {
+        files::check_folder(path).map_err(|error| failed(path, &error))
     }
 
     /// Creates a new folder for a run of this preset: `runs/NAME`, with a number if that name is
@@ -34,7 +43,7 @@ impl RunFolder {
     pub fn create_free(preset: &str) -> Result<RunFolder, RunError> {
         let stem = Path::new(preset).file_stem().unwrap_or_default();
         let name = stem.to_string_lossy().into_owned();
-        let runs = Path::new("runs");
+        let runs = Path::new(RUNS);
         fs::create_dir_all(runs).map_err(|error| failed(runs, &error))?;
         let mut number = 1;
         loop {
@@ -95,10 +104,13 @@ impl RunFolder {
 
     /// The folder of a run that is to be resumed.
     pub fn resume(path: &Path) -> Result<RunFolder, RunError> {
-        let folder = RunFolder::open(path)?;
         if !RunFolder::holds_run(path) {
-            return Err(folder.unusable(CONFIG, "no such file; this folder holds no run"));
+            return Err(RunError::File {
+                path: path.display().to_string(),
+                reason: format!("no run to resume{}", runs_near(path)),
+            });
         }
+        let folder = RunFolder::open(path)?;
         folder.remove_temporary()?;
         Ok(folder)
     }
@@ -164,6 +176,27 @@ impl RunFolder {
             reason: reason.lines().next().unwrap_or_default().to_owned(),
         }
     }
+}
+
+/// The runs in a folder, beside it, or in the usual place: what somebody may have meant.
+fn runs_near(path: &Path) -> String {
+    let places = [path, path.parent().unwrap_or(path), Path::new(RUNS)];
+    let runs = places.iter().map(|place| runs_in(place));
+    let Some(runs) = runs.into_iter().find(|runs| !runs.is_empty()) else {
+        return String::new();
+    };
+    let more = if runs.len() > LISTED { ", …" } else { "" };
+    let listed = runs[..runs.len().min(LISTED)].join(", ");
+    format!("; runs are {listed}{more}")
+}
+
+fn runs_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let runs = entries.map(|entry| entry.path());
+    let runs = runs.filter(|path| RunFolder::holds_run(path));
+    let mut runs: Vec<String> = runs.map(|path| path.display().to_string()).collect();
+    runs.sort();
+    runs
 }
 
 /// Replaces a file atomically; the error names it.

@@ -32,7 +32,7 @@ use checkpoint::Checkpoint;
 
 pub use closing::{Closing, ClosingMatch, ClosingScore, InstallError, prove};
 pub use evolution::{BestSoFar, Evolution};
-pub use folder::{RunFolder, write_file};
+pub use folder::{RUNS, RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};
 pub use journal::{Figures, RunJournal, SECONDS};
 pub use problem::Problem;
