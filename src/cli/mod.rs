@@ -237,7 +237,7 @@ fn point_to_preset_keys(error: &mut clap::Error) {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
         return;
     };
-    if !usage.to_string().contains("finch tune") {
+    if !usage.to_string().contains(" tune ") {
         return;
     }
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
