@@ -9,7 +9,9 @@ pub fn similar<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Opt
     let likeness = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &typed);
     let close = known.into_iter().map(|name| (likeness(name), name));
     let close = close.filter(|(likeness, _)| *likeness > LIKENESS);
-    close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+    close
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
 }
 
 /// The end of an error message about an unknown name: a suggestion, or nothing.

@@ -271,7 +271,10 @@ fn a_bad_board_is_named_by_its_rank() {
     for (ranks, fault) in [
         ("rnbqkbnr/ppppppp", "rank 7 ('ppppppp') has 7 squares"),
         ("rnbqkbnr1/pppppppp", "rank 8 ('rnbqkbnr1') has 9 squares"),
-        ("rnbqkbnx/pppppppp", "rank 8 ('rnbqkbnx'): no piece is written x"),
+        (
+            "rnbqkbnx/pppppppp",
+            "rank 8 ('rnbqkbnx'): no piece is written x",
+        ),
         ("rnbqkbnr", "8 ranks with / between them, not 7"),
     ] {
         assert_fails(&["eval", &board(ranks)], &[fault]);
@@ -280,7 +283,10 @@ fn a_bad_board_is_named_by_its_rank() {
 
 #[test]
 fn mistyped_presets_and_keys_get_a_suggestion() {
-    assert_fails(&["tune", "vasquez-2013"], &["did you mean vazquez-2013?", "--list"]);
+    assert_fails(
+        &["tune", "vasquez-2013"],
+        &["did you mean vazquez-2013?", "--list"],
+    );
     let set = |change: &str, hint: &str| assert_fails(&["tune", "--set", change], &[hint]);
     set("run.generation=5", "did you mean generations?");
     set("rum.generations=5", "did you mean run?");
@@ -305,8 +311,14 @@ fn resuming_what_is_not_there_lists_the_runs_there_are() {
     let missing = missing.to_str().unwrap();
     let output = finch(&["tune", "--resume", missing]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("three: no run to resume; runs are "), "{stderr}");
-    assert!(stderr.contains("one, ") && stderr.contains("two"), "{stderr}");
+    assert!(
+        stderr.contains("three: no run to resume; runs are "),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("one, ") && stderr.contains("two"),
+        "{stderr}"
+    );
     assert!(!stderr.contains("no-run"), "{stderr}");
 }
 
@@ -323,7 +335,9 @@ fn an_output_that_cannot_be_written_fails_before_the_data_is_read() {
         &["tune", "--games", games][..],
         &["train", games],
         &["label", games, "--engine", "nobody"],
-        &["selfplay", "--engine", "nobody", "--packed", "--games", games],
+        &[
+            "selfplay", "--engine", "nobody", "--packed", "--games", games,
+        ],
         &["book", "build", games],
     ] {
         assert_fails(&[arguments, &["--out", out]].concat(), &["below"]);
@@ -358,6 +372,9 @@ fn every_script_explains_itself() {
         let output = run(&script, &["--help"]);
         let (text, name) = (stdout(&output), script.display().to_string());
         assert!(output.status.success(), "{name}");
-        assert!(text.contains(&name) && !text.contains("set -eu"), "{name}: {text}");
+        assert!(
+            text.contains(&name) && !text.contains("set -eu"),
+            "{name}: {text}"
+        );
     }
 }

@@ -530,7 +530,10 @@ impl<'a> Reader<'a> {
 
     fn unknown(&self, key: &str, found: &str, known: &[&str]) -> PresetError {
         let hint = did_you_mean(found, known.iter().copied());
-        self.refuse(key, format!("no {found}; there are {}{hint}", known.join(", ")))
+        self.refuse(
+            key,
+            format!("no {found}; there are {}{hint}", known.join(", ")),
+        )
     }
 
     pub fn refuse(&self, key: &str, problem: String) -> PresetError {

@@ -62,19 +62,20 @@ impl Weights {
         if let Some(weights) = name.to_str().and_then(Weights::built_in) {
             return Ok(weights);
         }
-        Weights::load(name).map_err(|error| match similar(&name.to_string_lossy(), Weights::built_in_names()) {
-            Some(similar) if !name.exists() => WeightsError {
-                problem: WeightsProblem::Mistyped {
-                    problem: error.problem.to_string(),
-                    name: similar,
+        Weights::load(name).map_err(|error| {
+            match similar(&name.to_string_lossy(), Weights::built_in_names()) {
+                Some(similar) if !name.exists() => WeightsError {
+                    problem: WeightsProblem::Mistyped {
+                        problem: error.problem.to_string(),
+                        name: similar,
+                    },
+                    ..error
                 },
-                ..error
-            },
-            _ => error,
+                _ => error,
+            }
         })
     }
 }
-
 
 #[cfg(test)]
 mod tests {
