@@ -15,7 +15,7 @@ endif
 .PHONY: all test clean
 
 all:
-	cargo build --release --features openbench
+	cargo build --release --features openbench --target-dir target
 	cp $(BUILT) $(NAME)
 
 test:

@@ -17,6 +17,7 @@ mod matches;
 #[cfg(unix)]
 mod mentors;
 mod network;
+mod openbench;
 mod papers;
 mod perft;
 mod rating;

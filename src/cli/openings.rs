@@ -1,6 +1,7 @@
 //! `finch openings`: generates a file of balanced opening positions.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -67,7 +68,10 @@ impl Arguments {
             threads: self.threads.unwrap_or_else(processors).max(1),
         };
         let bar = ProgressBar::new(self.count as u64);
-        let openings = generate(weights, &settings, |found| bar.set_position(found as u64))?;
+        let openings = generate(weights, &settings, &[], |found| {
+            bar.set_position(found.len() as u64);
+            ControlFlow::Continue(())
+        })?;
         bar.finish_and_clear();
         let epd = to_epd(&openings);
         file.write_all(epd.as_bytes())

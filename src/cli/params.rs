@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::search::SearchParams;
+use crate::search::{ParamInfo, SearchParams};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -12,10 +12,12 @@ pub struct Arguments {}
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
-        let lines = SearchParams::LIST
+        let lines: Vec<String> = SearchParams::LIST
             .iter()
-            .map(|info| info.openbench() + "\n");
-        print!("{}", lines.collect::<String>());
+            .map(ParamInfo::openbench)
+            .collect();
+        // Without an end of line: OpenBench takes what follows one for a malformed constant.
+        print!("{}", lines.join("\n"));
         Ok(())
     }
 }

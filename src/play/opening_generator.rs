@@ -1,12 +1,14 @@
 //! Generates balanced opening positions from random lines of plausible moves.
 //!
-//! A line has 6 to 12 plies by default. Each move is drawn from those of a shallow search with a
+//! A line starts from the initial position, or from a position of a book that is drawn at random,
+//! and has 6 to 12 plies by default. Each move is drawn from those of a shallow search with a
 //! probability that falls with its score (a softmax with a temperature). A line is kept if it ends
-//! balanced: no check, even material, no repeated position, and a score close to zero after a
+//! balanced: no check, even material (without a book), no repeated position, and a score close to zero after a
 //! deeper search. Line `n` depends on the seed and `n` alone, so the same settings give the same
 //! openings on any number of threads.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -17,7 +19,7 @@ use shakmaty::{Board, Color, Move};
 use thiserror::Error;
 
 use crate::eval::Weights;
-use crate::position::{Game, movegen};
+use crate::position::{Game, Position, movegen};
 use crate::search::{
     Engine, EngineSettings, Limits, STACK_BYTES, SearchInfo, SearchObserver, SearchRequest, Silent,
 };
@@ -34,6 +36,23 @@ pub struct OpeningSettings {
     /// Nodes of the deep search.
     pub nodes: u64,
     pub threads: usize,
+}
+
+impl OpeningSettings {
+    /// Openings for training games: made quickly, and less balanced than those of matches. After a
+    /// position of a book the line is short.
+    pub fn for_training(count: usize, seed: u64, after_book: bool) -> OpeningSettings {
+        let (shortest, longest) = if after_book { (2, 6) } else { (6, 12) };
+        OpeningSettings {
+            count,
+            seed,
+            shortest,
+            longest,
+            balance: 150,
+            nodes: QUICK_NODES,
+            threads: 1,
+        }
+    }
 }
 
 impl Default for OpeningSettings {
@@ -72,53 +91,60 @@ const FREE_TEMPERATURE: f64 = 100.0;
 /// A short search rejects most lines before the deep one.
 const QUICK_NODES: u64 = 3_000;
 const QUICK_SLACK: i32 = 40;
-const LARGEST_BATCH: usize = 256;
+/// Attempts of each thread between two reports of progress.
+const BATCH: usize = 8;
+const LEAST_ATTEMPTS: usize = 256;
 const HASH_MIB: usize = 2;
 
-/// Generates openings as FENs. `progress` is called with their number after each batch of
-/// attempts.
+/// Generates openings as FENs, after positions of `book` if there are any. `progress` is called
+/// with all of them after each batch of attempts; the generation ends early when it breaks.
 pub fn generate(
     weights: &Arc<Weights>,
     settings: &OpeningSettings,
-    mut progress: impl FnMut(usize) + Send,
+    book: &[Position],
+    mut progress: impl FnMut(&[String]) -> ControlFlow<()> + Send,
 ) -> Result<Vec<String>, OpeningGeneratorError> {
     let OpeningSettings {
-        shortest, longest, ..
+        count: wanted,
+        shortest,
+        longest,
+        threads,
+        ..
     } = *settings;
     if shortest > longest || longest > MAX_PLIES {
         return Err(OpeningGeneratorError::Plies { shortest, longest });
     }
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(settings.threads)
+        .num_threads(threads)
         .stack_size(STACK_BYTES)
         .build()?;
     let mut openings = Vec::new();
     let mut seen = HashSet::new();
+    let size = BATCH * threads.max(1);
     // Far more attempts than sensible settings need.
-    let size = (settings.count * 4).clamp(1, LARGEST_BATCH);
-    let batches = settings.count * 100 / size + 1;
-    for batch in 0..batches {
-        let attempts = batch * size..(batch + 1) * size;
+    let most = wanted.saturating_mul(100).saturating_add(LEAST_ATTEMPTS);
+    for first in (0..most).step_by(size) {
         let lines: Vec<Option<Game>> = pool.install(|| {
             let worker = || Worker::new(weights.clone());
-            attempts
+            (first..first.saturating_add(size))
                 .into_par_iter()
-                .map_init(worker, |worker, attempt| worker.attempt(settings, attempt))
+                .map_init(worker, |worker, attempt| {
+                    worker.attempt(settings, book, attempt)
+                })
                 .collect()
         });
         for game in lines.into_iter().flatten() {
-            if openings.len() < settings.count && seen.insert(game.position().key()) {
+            if openings.len() < wanted && seen.insert(game.position().key()) {
                 openings.push(game.position().fen());
             }
         }
-        progress(openings.len());
-        if openings.len() == settings.count {
+        if progress(&openings).is_break() || openings.len() == wanted {
             return Ok(openings);
         }
     }
     Err(OpeningGeneratorError::Exhausted {
         found: openings.len(),
-        wanted: settings.count,
+        wanted,
     })
 }
 
@@ -145,7 +171,12 @@ impl Worker {
     }
 
     /// One random line, if it ends balanced.
-    fn attempt(&mut self, settings: &OpeningSettings, number: usize) -> Option<Game> {
+    fn attempt(
+        &mut self,
+        settings: &OpeningSettings,
+        book: &[Position],
+        number: usize,
+    ) -> Option<Game> {
         let mut random = SmallRng::seed_from_u64(settings.seed);
         // The seeds of consecutive attempts must be unrelated.
         let own: u64 = random.random::<u64>() ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -153,7 +184,10 @@ impl Worker {
         self.engine.as_mut()?.new_game();
 
         let plies = random.random_range(settings.shortest..=settings.longest);
-        let mut game = Game::default();
+        let mut game = match book {
+            [] => Game::default(),
+            book => Game::new(book[random.random_range(0..book.len())].clone()),
+        };
         let mut visited = HashSet::from([game.position().key()]);
         for ply in 0..plies {
             let m = self.random_move(&game, ply, &mut random)?;
@@ -162,7 +196,11 @@ impl Worker {
                 return None;
             }
         }
-        self.is_balanced(&game, settings).then_some(game)
+        // Positions of a book may be gambits.
+        let may_be_uneven = !book.is_empty();
+        (may_be_uneven || is_material_even(game.position().board()))
+            .then_some(game)
+            .filter(|game| self.is_balanced(game, settings))
     }
 
     /// A random move; the better, the likelier.
@@ -198,7 +236,7 @@ impl Worker {
     fn is_balanced(&mut self, game: &Game, settings: &OpeningSettings) -> bool {
         let position = game.position();
         let quiet = !position.in_check() && !movegen::legal_moves(position).is_empty();
-        if !quiet || !is_material_even(position.board()) {
+        if !quiet {
             return false;
         }
         let mut score = |nodes| self.search(game, Limits::nodes(nodes), 1, &Silent).abs();
@@ -267,12 +305,34 @@ mod tests {
                 threads,
                 ..OpeningSettings::default()
             };
-            generate(&weights, &settings, |_| {}).unwrap()
+            generate(&weights, &settings, &[], |_| ControlFlow::Continue(())).unwrap()
         };
         let openings = make(3, 1);
         assert_eq!(openings, make(3, 2));
         assert_ne!(openings, make(4, 1));
         let distinct: HashSet<&String> = openings.iter().collect();
         assert_eq!(distinct.len(), openings.len());
+    }
+
+    #[test]
+    fn lines_continue_positions_of_a_book_until_progress_breaks() {
+        let weights = Arc::new(Weights::default());
+        let book = ["4k3/pppp4/8/8/8/8/PPPP4/4K3 w - - 0 30"];
+        let book = book.map(|fen| Position::from_fen(fen).unwrap());
+        let settings = OpeningSettings::for_training(1_000, 5, true);
+        let mut reports = 0;
+        let openings = generate(&weights, &settings, &book, |_| {
+            reports += 1;
+            ControlFlow::Break(())
+        });
+        let openings = openings.unwrap();
+        assert_eq!(reports, 1);
+        assert!(!openings.is_empty() && openings.len() <= BATCH);
+        for fen in openings {
+            let position = Position::from_fen(&fen).unwrap();
+            assert!(position.board().occupied().count() <= 10, "{fen}");
+            let moves = position.move_number();
+            assert!((31..=33).contains(&moves), "{fen}");
+        }
     }
 }

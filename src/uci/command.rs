@@ -12,6 +12,7 @@ use shakmaty::Color;
 use thiserror::Error;
 use vampirc_uci::{UciMessage, parse_one};
 
+use super::genfens::Genfens;
 use crate::search::Limits;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +39,7 @@ pub enum Command {
     Flip,
     Eval,
     Bench,
+    Genfens(Genfens),
     Help,
 }
 
@@ -89,6 +91,7 @@ commands! {
     "flip" "" "swap White and Black" => |_| Ok(Command::Flip);
     "eval" "" "explain the static evaluation" => |_| Ok(Command::Eval);
     "bench" "" "run the benchmark" => |_| Ok(Command::Bench);
+    "genfens" "N seed S book FILE|None" "make openings for training games" => genfens;
     "setoption" "name NAME [value VALUE]" "change an option" => set_option;
     "uci" "" "list the options" => |_| simple("uci");
     "isready" "" "answer readyok" => |_| simple("isready");
@@ -180,6 +183,14 @@ fn position(words: &[&str]) -> Result<Command, ParseError> {
     let fen = (before[start] == "fen").then(|| before[start + 1..].join(" "));
     let moves = moves.iter().map(|m| (*m).to_owned()).collect();
     Ok(Command::Position { fen, moves })
+}
+
+fn genfens(words: &[&str]) -> Result<Command, ParseError> {
+    let parsed = Genfens::parse(words).map(Command::Genfens);
+    parsed.ok_or(ParseError::Incomplete {
+        command: "genfens",
+        expected: "numbers: genfens N seed S book FILE|None",
+    })
 }
 
 fn set_option(words: &[&str]) -> Result<Command, ParseError> {

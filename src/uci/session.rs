@@ -13,6 +13,7 @@ use shakmaty::{CastlingMode, Move};
 
 use super::background::Background;
 use super::command::{self, Command, Go};
+use super::genfens::Genfens;
 use super::info::Printer;
 use super::options::{self, Applied, OPTIONS};
 use super::output::Output;
@@ -169,6 +170,7 @@ impl Session {
                 self.output.line(explanation);
             }
             Command::Bench => self.bench(),
+            Command::Genfens(genfens) => self.genfens(genfens),
             Command::Help => self.help(),
         }
         true
@@ -334,6 +336,13 @@ impl Session {
                 Ok(benchmark) => output.line(benchmark),
                 Err(error) => output.message(error),
             }
+        }));
+    }
+
+    fn genfens(&mut self, genfens: Genfens) {
+        let (weights, output) = (self.engine().weights.clone(), self.output.clone());
+        self.background = Some(Background::start(move |stop| {
+            genfens.run(&weights, &output, stop);
         }));
     }
 
