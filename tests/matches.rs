@@ -143,6 +143,51 @@ fn a_test_ends_at_the_same_game_at_any_concurrency() {
 }
 
 #[test]
+fn files_of_several_machines_are_one_match() {
+    let directory = TempDir::new().unwrap();
+    let [whole, one, two] = ["w.pgn", "1.pgn", "2.pgn"].map(|name| path(&directory, name));
+    let players = [
+        "default",
+        "hand-set",
+        "--nodes",
+        "40",
+        "--games",
+        "6",
+        "--maxmoves",
+        "60",
+    ];
+    let said = succeed(&[&players[..], &["--pgn", &whole, "--quiet", "--sprt"]].concat());
+    let text = fs::read_to_string(&whole).unwrap();
+    let third = text.match_indices("[Event ").nth(2).unwrap().0;
+    fs::write(&one, &text[..third]).unwrap();
+    fs::write(&two, &text[third..]).unwrap();
+    let lines = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let merged = succeed(&["--merge", &one, &two, "--sprt"]);
+    let block = lines(&merged);
+    assert!(
+        merged.starts_with("Results of default vs hand-set ("),
+        "{merged}"
+    );
+    assert!(
+        merged.contains("LLR: ") && merged.contains("Ptnml(0-2): "),
+        "{merged}"
+    );
+    assert_eq!(block, lines(&said)[..block.len()]);
+    // A file twice is no more than once.
+    let again = succeed(&["--merge", &one, &two, &two, "--sprt"]);
+    assert_eq!(lines(&again)[..block.len()], block);
+    assert!(
+        again.contains("4 games were in the files already"),
+        "{again}"
+    );
+
+    fs::write(&one, text.replacen("\"hand-set\"", "\"other\"", 1)).unwrap();
+    assert!(fail(&["--merge", &two, &one]).contains("1.pgn: a game of"));
+    assert!(fail(&["--merge", &path(&directory, "gone.pgn")]).contains("gone.pgn"));
+    assert!(fail(&["--merge", &two, "--sprt", "elo0=x"]).contains("--sprt"));
+}
+
+#[test]
 fn a_broken_off_match_goes_on_without_losing_or_repeating_a_game() {
     let directory = TempDir::new().unwrap();
     let (whole, broken) = (

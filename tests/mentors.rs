@@ -205,6 +205,31 @@ fn labels_of_another_mentor_are_not_added_to() {
 }
 
 #[test]
+fn parts_of_positions_are_together_the_whole() {
+    let desk = desk(7);
+    engine(desk.path(), "one", SCORE);
+    let read = |name: &str| fs::read_to_string(desk.path().join(name)).unwrap();
+    let mut parts = Vec::new();
+    for number in 1..=3 {
+        let (part, out) = (format!("{number}/3"), format!("{number}.epd"));
+        succeeds(&mut label(
+            desk.path(),
+            &["--engine", "./one", "--part", &part],
+        ));
+        fs::rename(desk.path().join("l.epd"), desk.path().join(&out)).unwrap();
+        parts.push(out);
+    }
+    succeeds(&mut label(desk.path(), &["--engine", "./one"]));
+    let mut join = Command::new(FINCH);
+    join.current_dir(desk.path());
+    join.args(["label", "--join", "--out", "joined.epd"])
+        .args(&parts);
+    succeeds(&mut join);
+    assert_eq!(read("joined.epd"), read("l.epd"));
+    assert_eq!(labels(desk.path()).len(), 7);
+}
+
+#[test]
 fn several_mentors_agree_on_a_chance() {
     let desk = desk(8);
     // Both see the same, in centipawns of different size; the second is asked for more depth.

@@ -542,10 +542,9 @@ fn training_on_something_else_is_refused_by_name() {
     }
 }
 
-/// An engine that calls every move it is asked about worth 50 centipawns.
+/// A folder with an engine that calls every move it is asked about worth 50 centipawns.
 #[cfg(unix)]
-#[test]
-fn packed_labels_are_the_same_after_a_kill_and_other_work_is_refused() {
+fn desk_with_engine() -> TempDir {
     use std::os::unix::fs::PermissionsExt;
     let desk = TempDir::new().unwrap();
     let script = "#!/bin/sh\nwhile read -r word rest; do\ncase \"$word\" in\n\
@@ -555,6 +554,13 @@ fn packed_labels_are_the_same_after_a_kill_and_other_work_is_refused() {
     let engine = desk.path().join("fifty");
     fs::write(&engine, script).unwrap();
     fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+    desk
+}
+
+#[cfg(unix)]
+#[test]
+fn packed_labels_are_the_same_after_a_kill_and_other_work_is_refused() {
+    let desk = desk_with_engine();
     let play = |out: &str, more: &[&str]| {
         let output = Command::new(FINCH)
             .current_dir(desk.path())
@@ -587,4 +593,53 @@ fn packed_labels_are_the_same_after_a_kill_and_other_work_is_refused() {
         told.contains("other.bin.draft holds other labels"),
         "{told}"
     );
+}
+
+/// As several machines make them, each one part.
+#[cfg(unix)]
+#[test]
+fn parts_of_followed_games_are_together_the_whole() {
+    let desk = desk_with_engine();
+    let games = crate::support::random_games(11, 40, 5);
+    fs::write(desk.path().join("g.pgn"), games).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(FINCH)
+            .current_dir(desk.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), told)
+    };
+    let follow = |out: &str, more: &[&str]| {
+        let engine = ["selfplay", "--engine", "./fifty", "--packed"];
+        let games = ["--games", "g.pgn", "--share", "0.5", "--out", out];
+        run(&[&engine[..], &games, more].concat())
+    };
+    let read = |name: &str| fs::read(desk.path().join(name)).unwrap();
+    assert!(follow("whole.bin", &["--positions", "100000"]).0);
+    for (out, part) in [("1.bin", "1/3"), ("2.bin", "2/3"), ("3.bin", "3/3")] {
+        let (made, told) = follow(out, &["--part", part]);
+        assert!(made, "{told}");
+    }
+    let join = [
+        "label",
+        "--join",
+        "1.bin",
+        "2.bin",
+        "3.bin",
+        "--out",
+        "joined.bin",
+    ];
+    assert_eq!(run(&join), (true, String::new()));
+    assert!(read("1.bin").len() < read("whole.bin").len());
+    assert_eq!(read("joined.bin"), read("whole.bin"));
+    // The same part again changes nothing; another part does not go into its file.
+    let before = read("2.bin");
+    assert!(follow("2.bin", &["--part", "2/3"]).0);
+    let (made, told) = follow("2.bin", &["--part", "3/3"]);
+    assert!(!made && told.contains("2.bin"), "{told}");
+    assert_eq!(read("2.bin"), before);
+    assert!(!follow("4.bin", &["--part", "4/3"]).0);
+    assert!(!run(&join).0, "the joined file is replaced unasked");
 }

@@ -53,18 +53,18 @@ fn bench_ends_with_nodes_and_speed() {
 #[test]
 fn genfens_prints_as_many_distinct_full_fens_as_asked() {
     // The worker leaves a space where it has no further arguments.
-    let found = openings("genfens 3 seed 1804289383 book None ");
-    assert_eq!(found.len(), 3);
-    assert_eq!(found.iter().collect::<HashSet<_>>().len(), 3);
+    let found = openings("genfens 2 seed 1804289383 book None ");
+    assert_eq!(found.len(), 2);
+    assert_eq!(found.iter().collect::<HashSet<_>>().len(), 2);
     for fen in &found {
         assert_eq!(fen.split(' ').count(), 6, "{fen}");
         assert!(Position::from_fen(fen).is_ok(), "{fen}");
     }
     assert_eq!(
-        openings("genfens 3 seed 1804289383 book None extra 7"),
+        openings("genfens 2 seed 1804289383 book None extra 7"),
         found
     );
-    assert_ne!(openings("genfens 3 seed 846930886 book None "), found);
+    assert_ne!(openings("genfens 2 seed 846930886 book None "), found);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn params_are_lines_of_the_spsa_form() {
 #[test]
 fn options_of_a_workload_are_declared() {
     let output = Command::new(env!("CARGO_BIN_EXE_finch"))
-        .args(["uci", "quit"])
+        .args(["uci", "uci", "quit"])
         .env("FINCH_LIST_PARAMS", "1")
         .output()
         .unwrap();

@@ -277,8 +277,9 @@ impl Desk {
     pub fn tune_with_kills(&self, out: &str, whole: Duration, random: &mut impl RngExt) {
         let begin = ["tune", "small.toml", "--games", "games.pgn", "--out", out];
         let config = self.path(out).join("config.toml");
-        for _ in 0..5 {
-            let arguments: &[&str] = if config.exists() {
+        for round in 0..5 {
+            // The same command resumes the run too.
+            let arguments: &[&str] = if round % 2 == 1 && config.exists() {
                 &["tune", "--resume", out]
             } else {
                 &begin
@@ -816,7 +817,12 @@ fn bad_files_and_folders_are_refused() {
         ],
     );
     assert_success(&desk.tune("out", &[]));
-    assert_refused(&desk.tune("out", &[]), &["--resume"]);
+    let best = desk.best("out");
+    assert_success(&desk.tune("out", &["--threads", "2"]));
+    assert_eq!(desk.best("out"), best);
+    let other = desk.tune("out", &["--seed", "77"]);
+    assert_refused(&other, &["out/config.toml", "another experiment"]);
+    assert_refused(&desk.tune("out", &["--runs", "2"]), &["out", "single run"]);
     std::fs::write(desk.path("out/checkpoint"), "generation = 3\n[best").unwrap();
     assert_refused(&run(&["tune", "--resume", "out"]), &["checkpoint"]);
     assert!(!desk.path("runs").exists());

@@ -12,7 +12,8 @@ use super::filters::Filters;
 use super::progress::Counter;
 use crate::data::{
     self, LabelCounts, LabelFile, LabelFormat, LabelHeader, LabelTask, LabelWriter, Labelling,
-    MENTOR_TIMEOUT, MentorConfig, MentorPool, Selection, Source, TaskSelection, collect_tasks,
+    MENTOR_TIMEOUT, MentorConfig, MentorPool, Portion, Selection, Source, TaskSelection,
+    collect_tasks,
 };
 use crate::files::check_file;
 use crate::play::GameLimits;
@@ -24,7 +25,7 @@ Examples:
   finch label --merge stockfish.epd ethereal.epd --out both.epd")]
 pub struct Arguments {
     /// Positions in EPD, or games in PGN to draw positions from; plain or compressed. With
-    /// --merge: files of labels.
+    /// --merge or --join: files of labels.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// From games: how many positions to draw in all, 0 for every one.
@@ -50,11 +51,15 @@ pub struct Arguments {
     /// Leave out positions whose score is farther from zero than this.
     #[arg(long, default_value_t = i32::MAX, hide_default_value = true, value_name = "CENTIPAWNS")]
     max_score: i32,
+    /// Ask about the positions of part K of N only: each machine makes a part, and --join puts
+    /// them together. With --fresh and --processes 1 the result is that of one machine.
+    #[arg(long, value_name = "K/N")]
+    part: Option<Portion>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A mentor: a UCI engine's command, or settings such as "cmd=stockfish option.Hash=1
     /// depth=8". Each of several mentors gets a file of its own, and the files are merged.
-    #[arg(long, required_unless_present = "merge")]
+    #[arg(long, required_unless_present_any = ["merge", "join"])]
     engine: Vec<String>,
     /// An option for the mentors, as NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -79,6 +84,9 @@ pub struct Arguments {
     /// another format.
     #[arg(long, conflicts_with = "engine")]
     merge: bool,
+    /// Put files of one mentor together, one after the other, such as those of --part.
+    #[arg(long, conflicts_with_all = ["engine", "merge", "part", "scale", "weight", "format"])]
+    join: bool,
     /// Centipawns that multiply the odds of winning by e, for each mentor. Where it is 0 or not
     /// given, a merger takes it from the file or estimates it.
     #[arg(long, value_delimiter = ',', value_name = "CENTIPAWNS")]
@@ -103,6 +111,10 @@ impl Arguments {
         check_file(&self.out).with_context(|| self.out.display().to_string())?;
         if self.merge {
             return self.merge(&self.files);
+        }
+        if self.join {
+            self.refuse_existing()?;
+            return Ok(data::join(&self.files, &self.out)?);
         }
         let mentors = self.mentors()?;
         ensure!(
@@ -225,7 +237,7 @@ impl Arguments {
             random_plies: self.random_plies,
             quiet: self.quiet,
         };
-        let (tasks, bad) = collect_tasks(&self.files, &selection)?;
+        let (mut tasks, bad) = collect_tasks(&self.files, &selection)?;
         if bad > 0 {
             eprintln!("{bad} lines are no positions");
         }
@@ -234,6 +246,9 @@ impl Arguments {
             "no positions in {}",
             self.files[0].display()
         );
+        if let Some(part) = self.part {
+            tasks = tasks[part.range(tasks.len())].to_vec();
+        }
         Ok(tasks)
     }
 

@@ -15,8 +15,10 @@ use crate::play::adjudication::Adjudication;
 use crate::play::games_file::GamesFile;
 use crate::play::limits::TimeControl;
 use crate::play::match_settings::MatchSettings;
+use crate::play::merged_match::MergedMatch;
 use crate::play::openings;
 use crate::play::schedule::Format;
+use crate::play::sprt::Sprt;
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentResult};
 use crate::search::full_width::FullWidthDepth;
@@ -37,11 +39,18 @@ Settings: cmd args dir option.NAME timeout (UCI engines), weights hash (Finch),
   and for both: tb (plays with the Syzygy tables in this folder), name, tc, st (seconds), movetime (milliseconds), depth, nodes, plain.
 
 Finch plays with the defaults of its UCI options.
+Several machines: each plays with a --seed of its own, then
+  finch match --merge one.pgn two.pgn --sprt elo0=0 elo1=5
+
 Exit status is 0 when the match ended, whoever won.")]
 pub struct Arguments {
     /// Two or more players.
-    #[arg(required = true, num_args = 2.., value_name = "PLAYER")]
+    #[arg(required_unless_present = "merge", num_args = 2.., value_name = "PLAYER")]
     players: Vec<String>,
+    /// Instead of playing: the score, and with --sprt the test, of two players in these PGN files
+    /// together.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["players", "pgn", "resume"])]
+    merge: Vec<PathBuf>,
     /// Time control, as 3+0.03, 40/60+0.6 or 1:30+1 [default: 3+0.03 if nothing else is set].
     #[arg(long, value_name = "TC")]
     tc: Option<TimeControl>,
@@ -110,6 +119,11 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
+        if !self.merge.is_empty() {
+            let merged = MergedMatch::read(&self.merge)?;
+            println!("{}", merged.report(self.sprt()?.as_ref()));
+            return Ok(());
+        }
         let settings = self.settings()?;
         let tournament = settings.tournament()?;
         tournament.check_players()?;
@@ -138,8 +152,12 @@ impl Arguments {
         Ok(())
     }
 
-    fn settings(&self) -> anyhow::Result<MatchSettings> {
+    fn sprt(&self) -> anyhow::Result<Option<Sprt>> {
         let sprt = self.sprt.as_ref().map(|words| words.join(" ").parse());
+        sprt.transpose().context("--sprt")
+    }
+
+    fn settings(&self) -> anyhow::Result<MatchSettings> {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(MatchSettings {
             event: self.event.clone(),
@@ -164,7 +182,7 @@ impl Arguments {
             opening_plies: self.plies,
             seed: self.seed,
             concurrency: self.concurrency.unwrap_or_else(processors).max(1),
-            sprt: sprt.transpose().context("--sprt")?,
+            sprt: self.sprt()?,
         })
     }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use super::WeightsOption;
 use crate::data::{
     self, LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
-    PgnGame, Selection, SelfPlay, Source, is_scale,
+    PgnGame, Portion, Selection, SelfPlay, Source, is_scale,
 };
 use crate::files::check_file;
 use crate::play::GameLimits;
@@ -22,9 +22,9 @@ Examples:
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,
-    /// How many positions to keep.
-    #[arg(long, default_value_t = 100_000)]
-    positions: usize,
+    /// How many positions to keep [default: 100000; with --part all].
+    #[arg(long)]
+    positions: Option<usize>,
     /// File to write. The same call resumes after an interruption.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -62,6 +62,15 @@ pub struct Arguments {
     /// With --packed: follow the games of these files (PGN) instead of playing, once each.
     #[arg(long, requires = "packed", value_name = "FILE", num_args = 1..)]
     games: Vec<PathBuf>,
+    /// With --games: follow the games of part K of N only. The parts, each made on a machine of its
+    /// own and put together by `finch label --join`, are what one machine makes of all games.
+    #[arg(
+        long,
+        requires = "games",
+        conflicts_with = "positions",
+        value_name = "K/N"
+    )]
+    part: Option<Portion>,
     /// With --packed: how many positions a random move away to score with each.
     #[arg(long, requires = "packed", value_name = "N", default_value_t = 2)]
     away: u32,
@@ -70,6 +79,8 @@ pub struct Arguments {
     scale: Option<f64>,
 }
 
+/// Positions to keep if nothing else is asked for.
+const POSITIONS: usize = 100_000;
 /// A mentor's depth where only the exchanges after a move matter.
 const PROBE_DEPTH: u32 = 1;
 
@@ -103,7 +114,11 @@ impl Arguments {
             },
             maker: self.maker()?,
             threads: 0,
-            positions: self.positions,
+            positions: self.positions.unwrap_or(match self.part {
+                Some(_) => usize::MAX,
+                None => POSITIONS,
+            }),
+            part: self.part,
             scale: self.scale,
             format: match self.packed {
                 true => LabelFormat::Packed,

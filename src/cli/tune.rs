@@ -48,7 +48,8 @@ pub struct Arguments {
     /// Repeat with a key of the preset set to each of these values.
     #[arg(long, value_name = "KEY=A,B,…")]
     sweep: Vec<String>,
-    /// Folder to write to; runs/PRESET, with a number if that is taken.
+    /// Folder to write to; runs/PRESET, with a number if that is taken. A folder that holds the
+    /// same run, interrupted, is resumed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Resume an interrupted run.
@@ -88,7 +89,8 @@ impl Arguments {
         if self.install && !variants[0].1.makes_weights() {
             return Err(InstallError::NotWeights.into());
         }
-        let out = self.out_folder(&variants[0].1, &mut session)?;
+        let is_single = self.runs == 1 && variants.len() == 1;
+        let out = self.out_folder(&variants[0].1, is_single, &mut session)?;
         for (label, experiment) in &variants {
             let base = label.as_ref().map_or(out.clone(), |label| out.join(label));
             self.run_variant(label.as_deref(), experiment, &base, &mut session, &stop)?;
@@ -106,12 +108,13 @@ impl Arguments {
     fn out_folder(
         &self,
         experiment: &Experiment,
+        is_single: bool,
         session: &mut Session<'_>,
     ) -> anyhow::Result<PathBuf> {
         if let Some(out) = &self.out {
             ensure!(
-                !RunFolder::holds_run(out),
-                "{0}: already holds a run; resume it with --resume {0}, or choose another folder",
+                is_single || !RunFolder::holds_run(out),
+                "{}: holds a single run; choose another folder for several",
                 out.display()
             );
             RunFolder::check(out)?;

@@ -1,7 +1,7 @@
 //! Files of labels from quick games: rounds of games on all cores, a draft that survives a kill,
 //! and the finished file in any format.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -14,6 +14,7 @@ use super::labels::{LabelReader, LabelWriter};
 use super::mentor::{MentorConfig, MentorError, MentorPool};
 use super::packed::{PackedDraft, PackedLabel};
 use super::pgn::PgnGame;
+use super::portion::Portion;
 use super::scale::fit_scale_to_chances;
 use super::selfplay::{SelfPlay, engine, mentor_game, own_game, probed_game};
 use super::{DataError, Source};
@@ -45,6 +46,8 @@ pub struct LabelGeneration {
     pub threads: usize,
     /// How many labels, exactly; fewer only where the games of others do not give as many.
     pub positions: usize,
+    /// Which of the games to follow, if not all.
+    pub part: Option<Portion>,
     /// The mentor's scale, if it is known.
     pub scale: Option<f64>,
     pub out: PathBuf,
@@ -121,12 +124,15 @@ impl LabelGeneration {
             .stack_size(STACK_BYTES)
             .build()?;
         let round = self.round_size();
-        let mut draft = PackedDraft::open(&self.out, &header, round).map_err(self.failed())?;
-        let last = self.last_game();
+        let games = self.games();
+        let mut draft =
+            PackedDraft::open(&self.out, &header, &games, round).map_err(self.failed())?;
+        let last = games.end;
         while draft.count() < self.positions && draft.next_game() < last {
             let first = draft.next_game();
             let labels = pool.install(|| self.round(first..last.min(first + round), &mentors))?;
-            if labels.is_empty() {
+            // Some games of others give nothing.
+            if labels.is_empty() && self.followed().is_none() {
                 return Err(GenerationError::NothingKept(round));
             }
             draft.add(&labels).map_err(self.failed())?;
@@ -137,6 +143,9 @@ impl LabelGeneration {
             if step.is_break() && draft.count() < self.positions {
                 return Ok(None);
             }
+        }
+        if draft.count() == 0 && self.positions > 0 && self.part.is_none() {
+            return Err(GenerationError::NothingKept(last));
         }
         self.finish(draft, &header).map(Some)
     }
@@ -150,7 +159,7 @@ impl LabelGeneration {
     /// Plays some games, in order on any number of threads.
     fn round(
         &self,
-        games: std::ops::Range<u64>,
+        games: Range<u64>,
         mentors: &Option<MentorPool>,
     ) -> Result<Vec<PackedLabel>, GenerationError> {
         let labels = games.into_par_iter().map_init(
@@ -182,8 +191,8 @@ impl LabelGeneration {
                 .with(|mentor| mentor_game(play, number, mentor))
                 .transpose()?
                 .unwrap_or_default(),
-            (LabelMaker::Probes { games, .. }, Some(engine), Some(pool)) => {
-                let followed = games.as_ref().and_then(|games| games.get(number as usize));
+            (LabelMaker::Probes { .. }, Some(engine), Some(pool)) => {
+                let followed = self.followed().and_then(|games| games.get(number as usize));
                 pool.with(|mentor| probed_game(play, number, followed, engine, mentor))
                     .transpose()?
                     .unwrap_or_default()
@@ -200,14 +209,22 @@ impl LabelGeneration {
         }
     }
 
-    /// How many games there are to follow.
-    fn last_game(&self) -> u64 {
+    /// The games of others that are followed, if any are.
+    fn followed(&self) -> Option<&Vec<PgnGame>> {
         match &self.maker {
-            LabelMaker::Probes {
-                games: Some(games), ..
-            } => games.len() as u64,
-            _ => u64::from(u32::MAX),
+            LabelMaker::Probes { games, .. } => games.as_ref(),
+            _ => None,
         }
+    }
+
+    /// The numbers of the games to play or to follow.
+    fn games(&self) -> Range<u64> {
+        let Some(games) = self.followed() else {
+            return 0..u32::MAX.into();
+        };
+        let all = 0..games.len();
+        let Range { start, end } = self.part.map_or(all, |part| part.range(games.len()));
+        start as u64..end as u64
     }
 
     fn header(&self, mentors: Option<&MentorPool>) -> LabelHeader {
@@ -250,7 +267,14 @@ impl LabelGeneration {
         if reader.header() != header {
             return Err(exists());
         }
-        let count = reader.filter(Result::is_ok).count();
+        let games = self.games();
+        let mut count = 0;
+        for label in reader.flatten() {
+            if self.part.is_some() && !games.contains(&label.source.0) {
+                return Err(exists());
+            }
+            count += 1;
+        }
         if count >= self.positions {
             return Ok(Some(count));
         }

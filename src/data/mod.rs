@@ -8,6 +8,7 @@
 //! - [`mentor`]: UCI engines that score positions, one pool of them; [`labelling`]: their scores for
 //!   given positions; [`merge`]: labels of several mentors made one
 //! - [`selfplay`], [`generation`]: labels from quick games, by the million
+//! - [`portion`]: a machine's part of the work; [`join`]: the files of all parts put together
 //! - [`quiet`]: what a quiet position is
 //!
 //! Files may be far larger than memory. A case is therefore kept or dropped while the file is read,
@@ -16,6 +17,7 @@
 
 pub mod epd;
 mod generation;
+mod join;
 mod label;
 mod labelling;
 mod labels;
@@ -23,6 +25,7 @@ mod mentor;
 mod merge;
 mod packed;
 pub mod pgn;
+mod portion;
 mod quiet;
 mod sample;
 mod scale;
@@ -41,6 +44,7 @@ use thiserror::Error;
 use crate::position::Position;
 
 pub use generation::{GenerationError, GenerationProgress, LabelGeneration, LabelMaker, own_scale};
+pub use join::{JoinError, join};
 pub use label::{
     DEFAULT_SCALE, GameGrouper, GameId, Label, LabelFormat, LabelHeader, LabelNeeds, is_scale,
 };
@@ -52,6 +56,7 @@ pub use mentor::{Assessment, MENTOR_TIMEOUT, MentorConfig, MentorEngine, MentorE
 pub use merge::{MentorShare, Merged, merge};
 pub use packed::{LabelSet, PackedDraft, PackedLabel, PackedLabels};
 pub use pgn::PgnGame;
+pub use portion::Portion;
 pub use quiet::{is_quiet, is_quiet_move, is_quiet_with_best};
 pub use sample::{Collection, Tally};
 pub use scale::{fit_scale, fit_scale_to_chances, win_chance};

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
@@ -59,7 +60,7 @@ const MAGIC_1: &str = "finch labels 1\n";
 const FAMILY: &str = "finch labels ";
 pub(super) const MAGIC_LENGTH: usize = MAGIC.len();
 /// No header is longer.
-const HEADER_LIMIT: usize = 1 << 16;
+pub(super) const HEADER_LIMIT: usize = 1 << 16;
 
 /// Whether a file that begins like this holds packed labels. Those of a version that is not known
 /// are refused.
@@ -197,6 +198,12 @@ fn read_header(bytes: &[u8]) -> Option<(LabelHeader, usize)> {
         text.lines().for_each(|line| header.read_line(line));
     }
     Some((header, end + 1))
+}
+
+/// How many bytes the beginning of a file has.
+pub(super) fn header_length(bytes: &[u8], path: &Path) -> Result<usize, DataError> {
+    let (_, length) = read_header(bytes).ok_or_else(|| damaged(path))?;
+    Ok(length)
 }
 
 /// Reads records one after the other from a stream, which may be compressed.
@@ -414,9 +421,15 @@ impl PackedDraft {
         name.into()
     }
 
-    /// Begins a draft, or resumes the one that is there. A draft with another header, or one
-    /// that another process writes, is refused as [`ErrorKind::AlreadyExists`].
-    pub fn open(out: &Path, header: &LabelHeader, round: u64) -> io::Result<PackedDraft> {
+    /// Begins a draft of the labels of `games`, or resumes the one that is there. A draft with
+    /// another header or of other games, or one that another process writes, is refused as
+    /// [`ErrorKind::AlreadyExists`].
+    pub fn open(
+        out: &Path,
+        header: &LabelHeader,
+        games: &Range<u64>,
+        round: u64,
+    ) -> io::Result<PackedDraft> {
         let path = PackedDraft::path_for(out);
         let refused = |why: &str| {
             let text = format!("{} {why}", path.display());
@@ -433,12 +446,16 @@ impl PackedDraft {
         let (count, next_game) = if file.metadata()?.len() < head.len() as u64 {
             file.set_len(0)?;
             (&file).write_all(&head)?;
-            (0, 0)
+            (0, games.start)
         } else {
             let found = PackedLabels::open(&path).ok();
-            let found = found.filter(|found| found.header() == header);
+            let found = found.filter(|found| {
+                let mut labels = found.labels().iter();
+                found.header() == header
+                    && labels.all(|label| games.contains(&u64::from(label.game)))
+            });
             let found = found.ok_or_else(|| refused("holds other labels: finish or delete it"))?;
-            whole_rounds(found.labels(), round)
+            whole_rounds(found.labels(), games.start, round)
         };
         // Only the owner of the lock reads a draft, so shortening it harms nobody.
         file.set_len((head.len() + count * BYTES) as u64)?;
@@ -492,12 +509,13 @@ impl PackedDraft {
 
 /// How many labels belong to whole rounds, and which game comes next. The last round may be
 /// incomplete: it is played again.
-fn whole_rounds(labels: &[PackedLabel], round: u64) -> (usize, u64) {
-    let last = labels
+fn whole_rounds(labels: &[PackedLabel], first: u64, round: u64) -> (usize, u64) {
+    let rounds = labels
         .last()
-        .map_or(0, |label| u64::from(label.game) / round);
-    let count = labels.partition_point(|label| u64::from(label.game) < last * round);
-    (count, last * round)
+        .map_or(0, |label| (u64::from(label.game) - first) / round);
+    let next = first + rounds * round;
+    let count = labels.partition_point(|label| u64::from(label.game) < next);
+    (count, next)
 }
 
 /// Writes packed labels to any stream.
@@ -532,6 +550,7 @@ mod tests {
         }
     }
 
+    const GAMES: Range<u64> = 0..1_000;
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     #[test]
@@ -600,7 +619,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("labels.bin");
         let write = |games: u64, limit: usize| {
-            let mut draft = PackedDraft::open(&out, &header("a"), 1).unwrap();
+            let mut draft = PackedDraft::open(&out, &header("a"), &GAMES, 1).unwrap();
             while draft.next_game() < games {
                 let record = PackedLabel::new(&label(START, 31, draft.next_game()));
                 draft.add(&[record; 500]).unwrap();
@@ -627,16 +646,16 @@ mod tests {
                 .map(|game| PackedLabel::new(&label(START, 1, game)))
                 .collect()
         };
-        let mut draft = PackedDraft::open(&out, &header("a"), 10).unwrap();
+        let mut draft = PackedDraft::open(&out, &header("a"), &GAMES, 10).unwrap();
         draft.add(&games(0..10)).unwrap();
         draft.add(&games(10..14)).unwrap();
         assert!(
-            PackedDraft::open(&out, &header("a"), 10).is_err(),
+            PackedDraft::open(&out, &header("a"), &GAMES, 10).is_err(),
             "it is locked"
         );
         drop(draft);
-        assert!(PackedDraft::open(&out, &header("b"), 10).is_err());
-        let draft = PackedDraft::open(&out, &header("a"), 10).unwrap();
+        assert!(PackedDraft::open(&out, &header("b"), &GAMES, 10).is_err());
+        let draft = PackedDraft::open(&out, &header("a"), &GAMES, 10).unwrap();
         assert_eq!((draft.count(), draft.next_game()), (10, 10));
     }
 }

@@ -8,6 +8,7 @@
 //! - [`match_settings`]: what a match is made from
 //! - [`tournament`]: a match, from [`schedule`] (pairings) through [`game_runner`] (games on many
 //!   threads) and [`games_file`] (PGN that a match resumes from) to [`crosstable`] and [`summary`]
+//! - [`merged_match`]: the games of several machines put together
 //! - [`match_score`]: Elo, nElo, LOS and pentanomial of two players; [`sprt`]: the sequential
 //!   probability ratio test; [`ratings`]: Elo of many players from all their games
 //!
@@ -23,6 +24,7 @@ pub mod games_file;
 pub mod limits;
 pub mod match_score;
 pub mod match_settings;
+pub mod merged_match;
 pub mod opening_generator;
 pub mod openings;
 pub mod pgn;

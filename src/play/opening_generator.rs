@@ -92,7 +92,7 @@ const FREE_TEMPERATURE: f64 = 100.0;
 const QUICK_NODES: u64 = 3_000;
 const QUICK_SLACK: i32 = 40;
 /// Attempts of each thread between two reports of progress.
-const BATCH: usize = 8;
+const BATCH: usize = 4;
 const LEAST_ATTEMPTS: usize = 256;
 const HASH_MIB: usize = 2;
 

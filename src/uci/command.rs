@@ -188,7 +188,8 @@ fn position(words: &[&str]) -> Result<Command, ParseError> {
 fn genfens(words: &[&str]) -> Result<Command, ParseError> {
     let parsed = Genfens::parse(words).map(Command::Genfens);
     parsed.ok_or(ParseError::Incomplete {
-        command: "genfens",
+        // A worker of OpenBench takes a message that begins with the name for an opening.
+        command: "the command genfens",
         expected: "numbers: genfens N seed S book FILE|None",
     })
 }

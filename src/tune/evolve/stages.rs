@@ -91,6 +91,7 @@ impl EvolveRun<'_> {
             None => (LabelMaker::Own(weights), scale),
         };
         Ok(LabelGeneration {
+            part: None,
             play: SelfPlay {
                 seed: mix(self.settings.start.seed, generation),
                 depth: 0,
