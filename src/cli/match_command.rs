@@ -29,6 +29,7 @@ Examples:
   finch match default stockfish --games 100 --tc 10+0.1 --pgn games.pgn
   finch match new.toml default --sprt elo0=0 elo1=5
   finch match default terms hand-set --nodes 5000 --games 40
+  finch match --merge one.pgn two.pgn --sprt elo0=0 elo1=5
 
 Players: a weights file, built-in weights ('default', 'terms' for the same without their network,
   'hand-set', 'moves', 'vazquez-2013' and other papers), an engine's name ('stockfish'), or settings
@@ -39,9 +40,7 @@ Settings: cmd args dir option.NAME timeout (UCI engines), weights hash (Finch),
   and for both: tb (plays with the Syzygy tables in this folder), name, tc, st (seconds), movetime (milliseconds), depth, nodes, plain.
 
 Finch plays with the defaults of its UCI options.
-Several machines: each plays with a --seed of its own, then
-  finch match --merge one.pgn two.pgn --sprt elo0=0 elo1=5
-
+Games of several machines, each with a --seed of its own, are put together by --merge.
 Exit status is 0 when the match ended, whoever won.")]
 pub struct Arguments {
     /// Two or more players.
