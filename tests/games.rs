@@ -248,6 +248,32 @@ fn a_killed_run_of_games_goes_on_to_the_same_weights() {
 }
 
 #[test]
+fn several_runs_of_games_show_the_weights_of_each_beside_the_papers() {
+    let text = small("", &format!("{}\nresults = 'chance'", PAIRED[0]));
+    let paper = "[[reference]]\n[reference.weights]\nknight = 3.22\n[reference.deviations]\nknight = 0.28\n";
+    let desk = Desk::new(&format!("{text}{paper}"));
+    let output = desk.tune("out", &["--runs", "3"]);
+    assert_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let row = |head: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.trim_start().starts_with(head));
+        line.unwrap_or_else(|| panic!("no {head} in {text}"))
+    };
+    assert!(row("paper").contains("3.22 ± 0.28"), "{text}");
+    assert_eq!(
+        row("between runs").matches('±').count(),
+        2,
+        "knight and queen"
+    );
+    assert!(
+        !text.contains("best first"),
+        "a share of 50% says nothing: {text}"
+    );
+}
+
+#[test]
 fn results_by_chance_change_the_players_without_a_game() {
     let by_chance = format!("{}\nresults = 'chance'", PAIRED[0]);
     // A single game at twelve plies in full width would not end within the test.

@@ -270,7 +270,10 @@ fn table(variant: &Variant, out: &Path) -> String {
         .iter()
         .filter_map(|run| {
             let seed = run.preset.run.seed;
-            Some((run, RunSummary::of_generations(seed, &run.rows)?))
+            Some((
+                run,
+                RunSummary::of_generations(seed, &run.genes, &run.rows)?,
+            ))
         })
         .collect();
     sorted.sort_by(|a, b| a.1.mean_last.total_cmp(&b.1.mean_last));

@@ -1,5 +1,6 @@
 //! Several runs side by side, in the form of the tables in vazquez-2013: sorted by the last
-//! mean, the median marked, with deviation and mean time; the paper's own figures below.
+//! mean, the median marked, with deviation and mean time; the paper's own figures below. Where
+//! the paper prints weights, those of each run follow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,17 +21,24 @@ pub struct RunSummary {
     pub mean_last: f64,
     pub validation: Option<f64>,
     pub seconds: f64,
+    /// Each gene of the last population: its name, mean and standard deviation.
+    pub genes: Vec<(String, f64, f64)>,
 }
 
 impl RunSummary {
     /// The summary of an evolution run's journal.
     pub fn of(seed: u64, journal: &RunJournal) -> Option<RunSummary> {
-        let (_, rows) = generations(journal);
-        RunSummary::of_generations(seed, &rows)
+        let (genes, rows) = generations(journal);
+        RunSummary::of_generations(seed, &genes, &rows)
     }
 
-    pub fn of_generations(seed: u64, rows: &[GenerationFigures]) -> Option<RunSummary> {
+    pub fn of_generations(
+        seed: u64,
+        genes: &[String],
+        rows: &[GenerationFigures],
+    ) -> Option<RunSummary> {
         let (first, last) = (rows.first()?, rows.last()?);
+        let genes = genes.iter().zip(&last.genes);
         Some(RunSummary {
             seed,
             best_first: first.best,
@@ -39,6 +47,9 @@ impl RunSummary {
             mean_last: last.mean,
             validation: last.validation,
             seconds: last.seconds,
+            genes: genes
+                .map(|(name, gene)| (name.clone(), gene.mean, gene.deviation))
+                .collect(),
         })
     }
 }
@@ -52,6 +63,18 @@ pub fn table(
     reference: Option<&Reference>,
     fitness: &FitnessSettings,
 ) -> String {
+    // Games between individuals give each generation half of the points.
+    let mut text = match fitness.scores_individuals() {
+        true => shares(runs, reference, fitness),
+        false => String::new(),
+    };
+    if let Some(reference) = reference.filter(|reference| !reference.weights.is_empty()) {
+        text.push_str(&weights_by_run(runs, reference));
+    }
+    text
+}
+
+fn shares(runs: &[RunSummary], reference: Option<&Reference>, fitness: &FitnessSettings) -> String {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|a, b| a.mean_last.total_cmp(&b.mean_last));
     let median = sorted.len().saturating_sub(1) / 2;
@@ -75,11 +98,53 @@ pub fn table(
     text
 }
 
+/// The last population's weights of every run, their mean and deviation between the runs, and the
+/// paper's.
+fn weights_by_run(runs: &[RunSummary], reference: &Reference) -> String {
+    let Some(first) = runs.first() else {
+        return String::new();
+    };
+    let names = || first.genes.iter().map(|(name, ..)| name);
+    let row = |head: &str, cells: Vec<String>| {
+        let cells = cells.iter().zip(names()).map(|(cell, name)| {
+            let width = name.chars().count().max(16);
+            format!(" {cell:>width$}")
+        });
+        format!("{head:>12}{}\n", cells.collect::<String>())
+    };
+    let figure = |mean: f64, deviation: f64| format!("{mean:.2} ± {deviation:.2}");
+    let mut text = row("seed", names().cloned().collect());
+    for run in runs {
+        let cells = run
+            .genes
+            .iter()
+            .map(|(_, mean, deviation)| figure(*mean, *deviation));
+        text.push_str(&row(&run.seed.to_string(), cells.collect()));
+    }
+    let between = (0..first.genes.len()).map(|place| {
+        let means = runs.iter().filter_map(|run| run.genes.get(place));
+        let means: Vec<f64> = means.map(|(_, mean, _)| *mean).collect();
+        let (mean, deviation) = mean_and_deviation(&means);
+        figure(mean, deviation)
+    });
+    text.push_str(&row("between runs", between.collect()));
+    let printed = names().map(|name| {
+        let mean = reference.weights.get(name).map(|mean| format!("{mean:.2}"));
+        let deviation = reference
+            .deviations
+            .get(name)
+            .map(|one| format!(" ± {one:.2}"));
+        mean.unwrap_or_default() + &deviation.unwrap_or_default()
+    });
+    text.push_str(&row("paper", printed.collect()));
+    text
+}
+
 /// The figures of a run beside those of the paper it repeats; for a complete run also the averages
 /// of its weights. Empty if the preset has no reference.
 pub fn figures_beside_paper(preset: &Preset, outcome: &RunOutcome) -> String {
     let (genes, rows) = generations(&outcome.journal);
-    let summary = RunSummary::of_generations(preset.run.seed, &rows);
+    let summary = RunSummary::of_generations(preset.run.seed, &genes, &rows);
     let (Some(summary), Some(reference)) = (summary, preset.reference()) else {
         return String::new();
     };
