@@ -226,7 +226,7 @@ fn a_training_run_is_a_run_folder_with_a_report() {
     for part in [
         "Loss",
         "Learning rate",
-        "Positions per second",
+        "positions per second",
         "Closing match",
     ] {
         assert!(page.contains(part), "{part}");

@@ -1,6 +1,9 @@
 //! The page of a run: what it says, and that it needs nothing else.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
 
 use crate::tune::Desk;
 
@@ -68,4 +71,70 @@ fn a_reference_to_an_unknown_player_is_refused() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("no built-in weights nobody"), "{text}");
+}
+
+/// A process that is ended with its test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a watched folder answers at `/body`.
+fn body(address: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /body HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_watched_folder_is_served_to_this_machine_and_updates() {
+    let preset = "name = \"small\"\n[genome]\nbase = \"none\"\n[genome.weights]\npawn = 100\n\
+                  knight = { low = 200, high = 400 }\n[data]\npositions = 10\nvalidation = 0\n\
+                  [fitness]\nname = \"moves\"\n[method]\nname = \"de\"\npopulation = 4\n\
+                  [run]\ngenerations = 1\nclosing_games = 0\n";
+    let desk = Desk::new(preset);
+    let tuned = desk.tune("out", &[]);
+    assert!(
+        tuned.status.success(),
+        "{}",
+        String::from_utf8_lossy(&tuned.stderr)
+    );
+    let mut command = desk.command(&["report", "--watch", "out"]);
+    let mut server = Server(command.stderr(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    let stderr = server.0.stderr.take().unwrap();
+    BufReader::new(stderr).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("watch: http://").unwrap();
+    let address = address.trim_end_matches('/');
+    let before = body(address, address);
+    assert!(before.contains("1 of 1"), "{before}");
+    assert!(body(address, "evil.example").starts_with("HTTP/1.1 421 "));
+    // A further generation in the journal is on the page at the next look.
+    let journal = desk.path("out/journal.csv");
+    let text = fs::read_to_string(&journal).unwrap();
+    let (_, figures) = text.lines().last().unwrap().split_once(',').unwrap();
+    fs::write(&journal, format!("{text}2,{figures}\n")).unwrap();
+    let after = body(address, address);
+    assert!(after.contains("2 of 1"), "{after}");
+}
+
+#[test]
+fn only_the_folder_of_one_run_can_be_watched() {
+    let desk = Desk::new("");
+    for (folders, problem) in [
+        (&["a", "b"][..], "one folder"),
+        (&["."][..], "holds no run"),
+    ] {
+        let arguments = [&["report", "--watch"], folders].concat();
+        let output = desk.command(&arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(problem), "{text}");
+    }
 }

@@ -8,12 +8,13 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::report::start_watch;
 use super::tune::{key_and_value, stop_on_interrupt, today};
 use crate::tune::evolve::{
     EvolveLimits, EvolveObserver, EvolveRun, EvolveSettings, EvolveStage, EvolveState, STARTED,
     ZERO, engine_anchors,
 };
-use crate::tune::report;
+use crate::tune::report::{self, Watch};
 
 /// A generation: the champion plays itself at fixed nodes from random openings; a challenger
 /// learns from the positions of the last generations (scores of the search mixed with results); an
@@ -65,6 +66,9 @@ pub struct Arguments {
     /// Number of threads; the result does not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Show the run's page in the browser while it goes on. Only this machine can open it.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Arguments {
@@ -83,6 +87,8 @@ impl Arguments {
             generations: self.generations,
         };
         let changes = self.changes()?;
+        let watch = start_watch(self.watch)?;
+        watch.iter().for_each(|watch| watch.show(&self.out));
         let mut display = Display::default();
         let mut run = EvolveRun::open(
             &self.out,
@@ -103,6 +109,7 @@ impl Arguments {
         let worked = run.run();
         let (champion, generation) = (run.champion_path(), run.state().champion);
         display.clear();
+        watch.iter().for_each(Watch::finish);
         worked?;
         let out = self.out.display();
         println!("champion: {} (generation {generation})", champion.display());

@@ -1,17 +1,20 @@
-//! `finch report DIR…`: draws the page of each run, and one that compares several.
+//! `finch report DIR…`: draws the page of each run, and one that compares several; with `--watch`
+//! serves the page of a run under way.
 
 use std::path::PathBuf;
 
+use anyhow::{Context, bail};
 use clap::Args;
 
-use crate::tune::report;
+use crate::tune::report::{self, Watch};
 use crate::tune::run::RunFolder;
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   finch report runs/vazquez-2013
-  finch report runs/vazquez-2013 runs/vazquez-2013-2 --out runs")]
+  finch report runs/vazquez-2013 runs/vazquez-2013-2 --out runs
+  finch report --watch runs/vazquez-2013       # live, while the run goes on")]
 pub struct Arguments {
     /// Folders of runs.
     #[arg(required = true, value_name = "DIR")]
@@ -19,10 +22,16 @@ pub struct Arguments {
     /// Folder for the page that compares several runs.
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+    /// Show the run's page in the browser while it goes on, until Ctrl-C. Only this machine can open it.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
+        if self.watch {
+            return self.serve();
+        }
         for path in &self.folders {
             report::write(&RunFolder::open(path)?)?;
             println!("{}", path.join(report::FILE).display());
@@ -33,4 +42,29 @@ impl Arguments {
         }
         Ok(())
     }
+
+    /// Serves the page of the one folder.
+    fn serve(&self) -> anyhow::Result<()> {
+        let [folder] = &self.folders[..] else {
+            bail!("--watch shows one run; name one folder");
+        };
+        RunFolder::open(folder)?.config()?;
+        let watch = start_watch(true)?;
+        if let Some(watch) = &watch {
+            watch.show(folder);
+        }
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// Starts to serve a page if that is wanted, and prints its address.
+pub(super) fn start_watch(wanted: bool) -> anyhow::Result<Option<Watch>> {
+    if !wanted {
+        return Ok(None);
+    }
+    let watch = Watch::start().context("--watch: cannot open a port on 127.0.0.1")?;
+    eprintln!("watch: {}", watch.address());
+    Ok(Some(watch))
 }

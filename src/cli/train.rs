@@ -7,9 +7,11 @@ use anyhow::Result;
 use clap::Args;
 
 use super::progress::Progress;
+use super::report::start_watch;
 use super::tune::{incumbent, print_result, resume, stop_on_interrupt, today};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
+use crate::tune::report::Watch;
 use crate::tune::run::{RunFolder, Session};
 
 #[derive(Args)]
@@ -61,22 +63,28 @@ pub struct Arguments {
     /// Install the network even if it does not win.
     #[arg(long, requires = "install")]
     force: bool,
+    /// Show the training's page in the browser while it goes on. Only this machine can open it.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
         let stop = stop_on_interrupt()?;
+        let watch = start_watch(self.watch)?;
         let mut progress = Progress::default();
         let mut session = Session::new(incumbent(), &mut progress, &stop);
         let install = self.install.then_some(self.force);
         if let Some(path) = &self.resume {
-            return resume(path, self.threads, install, &mut session);
+            return resume(path, self.threads, install, watch.as_ref(), &mut session);
         }
         let mut experiment = self.experiment()?;
         RunFolder::check(&self.out)?;
         session.prepare(&experiment)?;
         let folder = RunFolder::claim(&self.out, &mut experiment)?;
+        watch.iter().for_each(|watch| watch.show(folder.path()));
         let finished = session.run(&experiment, &folder)?;
+        watch.iter().for_each(Watch::finish);
         print_result(&experiment, &folder, &finished, install)
     }
 

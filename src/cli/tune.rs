@@ -8,10 +8,11 @@ use anyhow::{Context, ensure};
 use clap::Args;
 
 use super::progress::Progress;
+use super::report::start_watch;
 use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
-use crate::tune::report;
+use crate::tune::report::{self, Watch};
 use crate::tune::run::{self, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session};
 
 #[derive(Args)]
@@ -21,6 +22,7 @@ Examples:
   finch tune --list                            # the presets
   finch tune vazquez-2011 --games masters.pgn --runs 10
   finch tune --set run.generations=50 --set method.population=20 --out runs/short
+  finch tune --watch                           # its page in the browser, live
   finch tune my-preset.toml --install          # play with the result if it wins
   finch tune --resume runs/short")]
 pub struct Arguments {
@@ -64,6 +66,9 @@ pub struct Arguments {
     /// Install the result even if it does not win.
     #[arg(long, requires = "install")]
     force: bool,
+    /// Show the run's page in the browser while it goes on. Only this machine can open it.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Arguments {
@@ -75,11 +80,12 @@ impl Arguments {
             return Ok(());
         }
         let stop = stop_on_interrupt()?;
+        let watch = start_watch(self.watch)?;
         let mut progress = Progress::default();
         let mut session = Session::new(incumbent(), &mut progress, &stop);
         if let Some(path) = &self.resume {
             let install = self.install.then_some(self.force);
-            return resume(path, self.threads, install, &mut session);
+            return resume(path, self.threads, install, watch.as_ref(), &mut session);
         }
         let variants = self.variants()?;
         ensure!(
@@ -93,7 +99,15 @@ impl Arguments {
         let out = self.out_folder(&variants[0].1, is_single, &mut session)?;
         for (label, experiment) in &variants {
             let base = label.as_ref().map_or(out.clone(), |label| out.join(label));
-            self.run_variant(label.as_deref(), experiment, &base, &mut session, &stop)?;
+            let label = label.as_deref();
+            self.run_variant(
+                label,
+                experiment,
+                &base,
+                watch.as_ref(),
+                &mut session,
+                &stop,
+            )?;
             if stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -101,6 +115,7 @@ impl Arguments {
         if let Some(page) = session.compare(&out)? {
             println!("report: {}", page.display());
         }
+        watch.iter().for_each(Watch::finish);
         Ok(())
     }
 
@@ -131,6 +146,7 @@ impl Arguments {
         label: Option<&str>,
         experiment: &Experiment,
         base: &Path,
+        watch: Option<&Watch>,
         session: &mut Session<'_>,
         stop: &AtomicBool,
     ) -> anyhow::Result<()> {
@@ -149,6 +165,7 @@ impl Arguments {
             };
             session.prepare(&experiment)?;
             let folder = RunFolder::claim(&path, &mut experiment)?;
+            watch.iter().for_each(|watch| watch.show(folder.path()));
             let finished = session.run(&experiment, &folder)?;
             if !finished.outcome.interrupted {
                 summaries.extend(RunSummary::of(seed, &finished.outcome.journal));
@@ -216,13 +233,16 @@ pub(super) fn resume(
     path: &Path,
     threads: Option<usize>,
     install: Option<bool>,
+    watch: Option<&Watch>,
     session: &mut Session<'_>,
 ) -> anyhow::Result<()> {
     let folder = RunFolder::resume(path)?;
+    watch.iter().for_each(|watch| watch.show(folder.path()));
     let mut experiment = folder.experiment()?;
     let run = experiment.run_mut();
     run.threads = threads.unwrap_or(run.threads);
     let finished = session.run(&experiment, &folder)?;
+    watch.into_iter().for_each(Watch::finish);
     print_result(&experiment, &folder, &finished, install)
 }
 

@@ -10,6 +10,7 @@ mod evolve;
 mod training;
 mod values;
 mod verdict;
+mod watch;
 
 use std::fmt::Write as _;
 
@@ -20,6 +21,7 @@ use crate::terminal::escaped;
 use evolution::EvolutionRun;
 
 pub use comparison::write_comparison;
+pub use watch::Watch;
 
 /// The page's file in the folder of a run.
 pub const FILE: &str = "report.html";
