@@ -11,6 +11,8 @@
 #   endings   with Syzygy tables (FINCH_SYZYGY names their folder): wins won, draws held, mates without
 #             tables, all of king and pawn against king; the probes beside fathom's
 #   builds    the same bench from builds for several processors, and their speed beside the native one
+#   fuzz      every reader for five minutes (scripts/fuzz.sh; needs cargo-fuzz)
+#   deny      licences, sources and duplicates of the crates (deny.toml; needs cargo-deny)
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
@@ -83,12 +85,22 @@ builds() {
     done
 }
 
-for part in "${@:-clone release games endings builds}"; do
+fuzz() {
+    step "fuzzing"
+    scripts/fuzz.sh 300
+}
+
+deny() {
+    step "licences and sources of the crates"
+    cargo deny check licenses bans sources
+}
+
+for part in "${@:-clone release games endings builds fuzz deny}"; do
     for name in $part; do
         case $name in
-            clone | release | games | endings | builds) "$name" ;;
+            clone | release | games | endings | builds | fuzz | deny) "$name" ;;
             *)
-                sed -n '2,15s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
+                sed -n '2,17s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
                 exit 1
                 ;;
         esac

@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`files`], [`hash`], [`names`], [`random`], [`terminal`] | atomic files, a stable hash, mistyped names, reproducible random numbers, safe output |
+//! | [`files`], [`hash`], [`names`], [`random`], [`terminal`] | atomic files, limited reading, a stable hash, mistyped names, reproducible random numbers, safe output |
 //! | [`position`] | shakmaty's board with Zobrist keys, staged move generation, SEE, game history |
 //! | [`eval`] | evaluation: terms and their weights in TOML, NNUE inference, scores and win model |
 //! | [`tablebase`], [`book`] | Syzygy endgame tables, Polyglot opening books |
@@ -20,6 +20,8 @@
 //! A move takes this way: [`uci`] parses `go`, [`search`] explores [`position`]s and asks [`eval`]
 //! for their scores. New weights take this one: [`data`] gives labelled positions, [`tune`]
 //! optimises the weights, [`play`] measures whether they win.
+
+#![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod analysis;
 pub mod bench;

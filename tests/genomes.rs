@@ -246,6 +246,10 @@ fn limits_openings_and_opponents_that_make_no_sense_are_refused() {
         (search("clock = '3+x'", SPSA), "fitness.clock"),
         (search("depth = 0", SPSA), "fitness.depth"),
         (
+            search("validation_games = 1000000000000", SPSA),
+            "fitness.validation_games",
+        ),
+        (
             search("", SPSA).replace("\"finch\"", "\"plain\""),
             "fitness.search",
         ),

@@ -10,8 +10,10 @@ mod engine;
 mod eval;
 mod evolve;
 mod fitness;
+mod fuzz;
 mod games;
 mod genomes;
+mod hostile;
 mod label;
 mod matches;
 #[cfg(unix)]

@@ -380,3 +380,26 @@ fn filters_of_games_choose_the_positions() {
             .all(|line| line.contains(" b ") && line.contains("c9 \"0-1\""))
     );
 }
+
+#[test]
+fn a_mentor_that_floods_is_left_after_its_time_in_bounded_memory() {
+    let floods = [
+        ("line", "yes | tr -d '\\n'"),
+        ("lines", "yes 'info depth 1 score cp 1 pv e1e2'"),
+    ];
+    for (name, flood) in floods {
+        let folder = desk(1);
+        engine(folder.path(), name, flood);
+        let script = "ulimit -v 2000000; exec \"$0\" \"$@\"";
+        let plain = label(folder.path(), &["--engine", &format!("./{name}")]);
+        let mut command = Command::new("sh");
+        command.current_dir(folder.path()).args(["-c", script, FINCH]);
+        command.args(plain.get_args());
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        // Nothing is labelled, and the process ends by itself: it was not aborted.
+        assert!(output.status.code().is_some(), "{name}: {text}");
+        assert!(text.contains("no usable answer") || text.contains("0 "), "{name}: {text}");
+    }
+}

@@ -218,3 +218,33 @@ fn a_public_type_name_stands_for_one_thing() {
         .collect();
     assert!(repeated.is_empty(), "\n{}", repeated.join("\n"));
 }
+
+#[test]
+fn every_unsafe_block_says_why_it_is_sound() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut blocks = 0;
+    for source in sources() {
+        let text = fs::read_to_string(root.join(&source.path)).expect("a source file");
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, code) in source.code.lines().enumerate() {
+            if !code.contains("unsafe {") {
+                continue;
+            }
+            blocks += 1;
+            let before = &lines[number.saturating_sub(5)..=number];
+            assert!(
+                before.iter().any(|line| line.contains("// SAFETY: ")),
+                "{}:{}: unsafe without a SAFETY comment",
+                source.path,
+                number + 1
+            );
+        }
+        let declares = |word: &str| source.code.contains(word);
+        assert!(
+            !declares("unsafe fn") && !declares("unsafe impl"),
+            "{}",
+            source.path
+        );
+    }
+    assert!(blocks > 0);
+}

@@ -13,6 +13,7 @@ use shakmaty::zobrist::Zobrist64;
 use shakmaty::{EnPassantMode, Move, Position as _, Role, Square};
 use thiserror::Error;
 
+use crate::files;
 use crate::position::{Position, movegen};
 
 const BUILT_IN: &[u8] = include_bytes!("../../books/finch.bin");
@@ -66,9 +67,8 @@ impl PolyglotBook {
         PolyglotBook::read(File::open(file)?)
     }
 
-    pub fn read(mut source: impl Read) -> Result<PolyglotBook, BookError> {
-        let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes)?;
+    pub fn read(source: impl Read) -> Result<PolyglotBook, BookError> {
+        let bytes = files::read_limited(source, files::BOOK_LIMIT)?;
         let (entries, rest) = bytes.as_chunks::<ENTRY_BYTES>();
         if !rest.is_empty() {
             return Err(BookError::Truncated(bytes.len()));

@@ -69,6 +69,9 @@ pub struct Arguments {
     /// Show the run's page in the browser while it goes on. Only this machine can open it.
     #[arg(long)]
     watch: bool,
+    /// Refuse a run whose settings start another engine.
+    #[arg(long)]
+    no_engines: bool,
 }
 
 impl Arguments {
@@ -89,7 +92,10 @@ impl Arguments {
         let changes = self.changes()?;
         let watch = start_watch(self.watch)?;
         watch.iter().for_each(|watch| watch.show(&self.out));
-        let mut display = Display::default();
+        let mut display = Display {
+            no_engines: self.no_engines,
+            bar: None,
+        };
         let mut run = EvolveRun::open(
             &self.out,
             self.from.as_deref(),
@@ -141,9 +147,9 @@ impl Arguments {
 }
 
 /// A bar for the stage under way on a terminal, and a line for each generation.
-#[derive(Default)]
 struct Display {
     bar: Option<ProgressBar>,
+    no_engines: bool,
 }
 
 impl Display {
@@ -177,5 +183,12 @@ impl EvolveObserver for Display {
     fn generation(&mut self, state: &EvolveState) {
         self.clear();
         println!("{}", state.describe());
+    }
+
+    fn allows_engine(&mut self, command: &str) -> bool {
+        if !self.no_engines {
+            println!("starts an engine: {command}");
+        }
+        !self.no_engines
     }
 }

@@ -1,15 +1,20 @@
 //! Printing for all commands. A pipe that its reader has closed (`finch … | head`) ends the program
-//! quietly; the standard library's `println!` would panic.
+//! quietly; the standard library's `println!` would panic. Control characters are escaped: names
+//! and texts may come from files and engines of other people.
 
+use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 use std::process::exit;
+
+use crate::terminal::printable;
 
 /// Writes to standard output, and flushes where a text ends. No one is left to read the rest if
 /// the pipe is closed. Any other failure, such as a full disk, fails the program.
 pub fn write(text: Arguments<'_>) {
     let mut out = io::stdout().lock();
-    match out.write_fmt(text).and_then(|()| out.flush()) {
+    let text = escaped(text.to_string());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => exit(0),
         Err(error) => {
@@ -21,5 +26,31 @@ pub fn write(text: Arguments<'_>) {
 
 /// Writes to standard error. Where that fails there is no place left to say so.
 pub fn write_error(text: Arguments<'_>) {
-    let _ = io::stderr().lock().write_fmt(text);
+    let text = escaped(text.to_string());
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Every line as a terminal may show it; tabs stay.
+fn escaped(text: String) -> String {
+    let is_layout = |letter: char| matches!(letter, '\n' | '\t');
+    let parts = text.split_inclusive(is_layout).map(|part| {
+        let end = part.trim_end_matches(is_layout).len();
+        let (words, layout) = part.split_at(end);
+        match printable(words) {
+            Cow::Borrowed(_) => Cow::Borrowed(part),
+            Cow::Owned(words) => Cow::Owned(words + layout),
+        }
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_but_for_line_ends_and_tabs() {
+        let text = "name\t\u{1b}[31mred\r\n\nplain\n";
+        assert_eq!(escaped(text.to_owned()), "name\t\\u{1b}[31mred\\u{d}\n\nplain\n");
+    }
 }

@@ -69,6 +69,9 @@ pub struct Arguments {
     /// Show the run's page in the browser while it goes on. Only this machine can open it.
     #[arg(long)]
     watch: bool,
+    /// Refuse presets that start another engine: for presets from elsewhere.
+    #[arg(long)]
+    no_engines: bool,
 }
 
 impl Arguments {
@@ -85,6 +88,7 @@ impl Arguments {
         let mut session = Session::new(incumbent(), &mut progress, &stop);
         if let Some(path) = &self.resume {
             let install = self.install.then_some(self.force);
+            announce_engine(&RunFolder::resume(path)?.experiment()?, self.no_engines)?;
             return resume(path, self.threads, install, watch.as_ref(), &mut session);
         }
         let variants = self.variants()?;
@@ -94,6 +98,9 @@ impl Arguments {
         );
         if self.install && !variants[0].1.makes_weights() {
             return Err(InstallError::NotWeights.into());
+        }
+        for (_, experiment) in &variants {
+            announce_engine(experiment, self.no_engines)?;
         }
         let is_single = self.runs == 1 && variants.len() == 1;
         let out = self.out_folder(&variants[0].1, is_single, &mut session)?;
@@ -226,6 +233,19 @@ impl Arguments {
         };
         combinations.iter().map(variant).collect()
     }
+}
+
+/// Says which other engine the preset of a run is about to start, or refuses to.
+fn announce_engine(experiment: &Experiment, no_engines: bool) -> anyhow::Result<()> {
+    if let Some(command) = experiment.engine() {
+        ensure!(
+            !no_engines,
+            "{}: it starts an engine, which --no-engines forbids: {command}",
+            experiment.name()
+        );
+        println!("starts an engine: {command}");
+    }
+    Ok(())
 }
 
 /// Resumes the run of a folder; `install` says whether to install the result, and whether by force.

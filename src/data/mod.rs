@@ -34,7 +34,6 @@ mod selfplay;
 mod source;
 mod text;
 mod win_model;
-mod zstd;
 
 use std::path::{Path, PathBuf};
 

@@ -13,9 +13,8 @@ use super::sample::Sampler;
 use super::selection::{Date, Selection};
 use super::{DataError, Source, unreadable};
 use crate::eval::Centipawns;
+use crate::play::pgn::TAG_LINE_LIMIT;
 
-/// Tags this long are odd but harmless: annotated games carry whole opening names.
-const TAG_LINE_LIMIT: usize = 1 << 14;
 /// No game of chess is longer; what claims to be is not one.
 pub const PLY_LIMIT: usize = 12_000;
 

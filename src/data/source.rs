@@ -2,12 +2,11 @@
 //! Compression is recognised by a file's first bytes, not by its name.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::zstd::ZstdReader;
 use super::{DataError, unreadable};
+use crate::files::{decompressed, open_compressed};
 
 /// No line of a position or label file is longer. A file that is one endless line, or a
 /// decompression bomb, ends here instead of filling the memory.
@@ -64,7 +63,7 @@ impl Source {
     pub fn open(&self) -> Result<Box<dyn Read>, DataError> {
         let opened: io::Result<Box<dyn Read>> = match self.built_in {
             Some(bytes) => decompressed(Box::new(bytes)),
-            None => File::open(&self.path).and_then(|file| decompressed(Box::new(file))),
+            None => open_compressed(&self.path),
         };
         opened.map_err(|error| unreadable(&self.path, &error))
     }
@@ -119,16 +118,4 @@ impl Iterator for Lines {
             Err(error) => Some(Err(unreadable(&self.path, &error))),
         }
     }
-}
-
-fn decompressed(mut raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
-    let mut magic = Vec::with_capacity(4);
-    raw.by_ref().take(4).read_to_end(&mut magic)?;
-    let whole = io::Cursor::new(magic.clone()).chain(raw);
-    Ok(match magic[..] {
-        [0x28, 0xb5, 0x2f, 0xfd] => Box::new(ZstdReader::new(whole)),
-        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-        [b'B', b'Z', b'h', _] => Box::new(bzip2::read::MultiBzDecoder::new(whole)),
-        _ => Box::new(whole),
-    })
 }

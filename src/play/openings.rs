@@ -4,7 +4,6 @@
 //! of a Polyglot book. The seed of the match shuffles the openings; each is played with both
 //! colours.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,9 @@ use rand::seq::SliceRandom;
 use shakmaty::Move;
 use thiserror::Error;
 
+use super::pgn::TAG_LINE_LIMIT;
 use crate::book::{BookError, PolyglotBook};
+use crate::files;
 use crate::position::Position;
 
 /// The openings that are part of the executable.
@@ -24,6 +25,8 @@ const EMBEDDED: &str = include_str!("../../books/openings.epd");
 
 /// How far PGN games and Polyglot books are followed.
 pub const PLIES: usize = 16;
+/// How much of a line that is no position an error quotes.
+const LONGEST_QUOTE: usize = 80;
 /// How many lines are drawn from a Polyglot book.
 const POLYGLOT_LINES: usize = 2_000;
 
@@ -80,18 +83,15 @@ pub fn embedded() -> Vec<Opening> {
         .collect()
 }
 
-/// Reads a file of openings. The extension gives the format: `.pgn`, `.bin` (Polyglot), else EPD.
+/// Reads a file of openings, which may be compressed. The extension gives the format: `.pgn`,
+/// `.bin` (Polyglot), else EPD.
 pub fn load(file: &Path, plies: usize, seed: u64) -> Result<Vec<Opening>, OpeningsError> {
     let read = |error| OpeningsError::Read {
         file: file.to_owned(),
         error,
     };
-    let mut source = File::open(file).map_err(read)?;
-    let ending = file
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default();
-    let openings = match ending.to_ascii_lowercase().as_str() {
+    let source = files::open_compressed(file).map_err(read)?;
+    let openings = match format_ending(file).as_str() {
         "pgn" => from_pgn(source, plies, file)?,
         "bin" => {
             let book = PolyglotBook::read(source).map_err(|error| OpeningsError::Book {
@@ -106,15 +106,26 @@ pub fn load(file: &Path, plies: usize, seed: u64) -> Result<Vec<Opening>, Openin
             lines.map(opening).collect()
         }
         _ => {
-            let mut text = String::new();
-            source.read_to_string(&mut text).map_err(read)?;
-            from_epd(&text, file)?
+            let bytes = files::read_limited(source, files::BOOK_LIMIT).map_err(read)?;
+            from_epd(&String::from_utf8_lossy(&bytes), file)?
         }
     };
     if openings.is_empty() {
         return Err(OpeningsError::Empty(file.to_owned()));
     }
     Ok(openings)
+}
+
+/// The extension under that of a compression, in lower case.
+fn format_ending(file: &Path) -> String {
+    let ending = |file: &Path| {
+        let ending = file.extension().unwrap_or_default();
+        ending.to_string_lossy().to_ascii_lowercase()
+    };
+    match ending(file).as_str() {
+        "zst" | "gz" | "bz2" => ending(&file.with_extension("")),
+        other => other.to_owned(),
+    }
 }
 
 /// Shuffles the openings into the order in which a match with this seed plays them.
@@ -130,7 +141,7 @@ fn from_epd(text: &str, file: &Path) -> Result<Vec<Opening>, OpeningsError> {
             Opening::from_fen(fen_of_epd(line)).ok_or_else(|| OpeningsError::Position {
                 file: file.to_owned(),
                 line: number + 1,
-                text: line.to_owned(),
+                text: line.chars().take(LONGEST_QUOTE).collect(),
             })
         })
         .collect()
@@ -165,8 +176,14 @@ fn fen_of_epd(line: &str) -> &str {
     }
 }
 
-fn from_pgn(source: File, plies: usize, file: &Path) -> Result<Vec<Opening>, OpeningsError> {
-    let mut reader = Reader::new(source);
+fn from_pgn(
+    source: impl Read,
+    plies: usize,
+    file: &Path,
+) -> Result<Vec<Opening>, OpeningsError> {
+    let mut reader = Reader::build(source)
+        .set_supported_tag_line_length(TAG_LINE_LIMIT)
+        .finish();
     let mut visitor = OpeningReader { plies };
     let mut openings = Vec::new();
     loop {

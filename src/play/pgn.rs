@@ -1,7 +1,6 @@
 //! Writes games as PGN, with scores, depths and times as comments, and reads tags and results.
 
 use std::fmt::Write;
-use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,8 +12,11 @@ use thiserror::Error;
 
 use super::game::{GameRecord, GameResult};
 use super::ratings::PlayedGame;
+use crate::files::open_compressed;
 use crate::position::Position;
 
+/// Tags this long are odd but harmless: annotated games carry whole opening names.
+pub const TAG_LINE_LIMIT: usize = 1 << 14;
 /// PGN asks for lines of fewer than 80 columns.
 const WIDTH: usize = 79;
 
@@ -168,24 +170,32 @@ impl GameTags {
 
 /// Reads the tags of all games.
 pub fn read_tags(source: impl io::Read) -> io::Result<Vec<GameTags>> {
-    let mut reader = Reader::new(source);
     let mut games = Vec::new();
-    while let Some(game) = reader.read_game(&mut TagCollector)? {
-        games.push(game);
-    }
+    each_tags(source, |game| games.push(game))?;
     Ok(games)
 }
 
-/// The finished games of a file, and how many were not finished.
+/// Passes the tags of one game after the other to `visit`: a file may be larger than memory.
+fn each_tags(source: impl io::Read, mut visit: impl FnMut(GameTags)) -> io::Result<()> {
+    let mut reader = Reader::build(source)
+        .set_supported_tag_line_length(TAG_LINE_LIMIT)
+        .finish();
+    while let Some(game) = reader.read_game(&mut TagCollector)? {
+        visit(game);
+    }
+    Ok(())
+}
+
+/// The finished games of a file, which may be compressed, and how many were not finished.
 pub fn read_results(file: &Path) -> Result<(Vec<PlayedGame>, usize), PgnError> {
     let failed = |error| PgnError {
         file: file.to_owned(),
         error,
     };
-    let games = File::open(file).and_then(read_tags).map_err(failed)?;
-    let mut played = Vec::with_capacity(games.len());
+    let source = open_compressed(file).map_err(failed)?;
+    let mut played = Vec::new();
     let mut unfinished = 0;
-    for game in &games {
+    let read = each_tags(source, |game| {
         // For ratings the tag is enough; many files have no moves.
         let result = game
             .get("Result")
@@ -199,7 +209,8 @@ pub fn read_results(file: &Path) -> Result<(Vec<PlayedGame>, usize), PgnError> {
             }),
             _ => unfinished += 1,
         }
-    }
+    });
+    read.map_err(failed)?;
     Ok((played, unfinished))
 }
 

@@ -61,6 +61,8 @@ impl EngineCommand {
     }
 }
 
+/// More scores than a search reports; an engine that prints without end must not fill the memory.
+const MAX_SCORES: usize = 1 << 16;
 /// Time for the answer to arrive after the clock has run out.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -185,7 +187,7 @@ impl UciEngine {
                 Some("info") => {
                     let scored = first_move_and_score(words)
                         .and_then(|(m, score)| Some((read_move(m, position).ok()?, score)));
-                    lines.extend(scored);
+                    lines.extend(scored.filter(|_| lines.len() < MAX_SCORES));
                 }
                 Some("bestmove") => {
                     answers.push(std::mem::take(&mut lines));
@@ -406,6 +408,13 @@ pub struct EngineLine {
 }
 
 impl EngineLine {
+    /// Reads an `info` line about a position, as [`UciEngine::analyse_position`] does.
+    pub fn parse(line: &str, position: &Position) -> Option<EngineLine> {
+        let mut words = line.split_whitespace();
+        let info = words.next() == Some("info");
+        info.then(|| EngineLine::read(words, position, Duration::ZERO))?
+    }
+
     /// Reads an `info` line; nothing if it is a bound, a further line or has no moves.
     fn read(
         words: SplitWhitespace<'_>,

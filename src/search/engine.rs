@@ -24,7 +24,7 @@ use super::limits::Limits;
 use super::params::{ParamError, SearchParams};
 use super::score::MATE_IN_MAX;
 use super::strength::StrengthSettings;
-use super::threads::{Control, Worker};
+use super::threads::{Control, Worker, has_room_for_thread, max_threads};
 use super::transposition::OutOfMemory;
 use super::{
     Search, SearchInfo, SearchObserver, SearchResult, Silent, ThreadData, TranspositionTable,
@@ -141,7 +141,7 @@ pub enum EngineError {
     Param(#[from] ParamError),
     #[error("{error}; Hash stays at {hash_mib} MiB")]
     Hash { error: OutOfMemory, hash_mib: usize },
-    #[error("cannot start {wanted} threads; Threads is {started}")]
+    #[error("this machine has no room for {wanted} threads; Threads is {started}")]
     Threads { wanted: usize, started: usize },
 }
 
@@ -290,7 +290,10 @@ impl Engine {
         self.helpers.clear();
         let wanted = threads.max(1);
         let settings = self.settings.clone();
-        let spawned = (1..wanted).map_while(|id| {
+        let spawned = (1..wanted.min(max_threads())).map_while(|id| {
+            if !has_room_for_thread() {
+                return None;
+            }
             let data = Arc::new(Mutex::new(ThreadData::new(&settings)));
             Worker::spawn(id, data)
         });

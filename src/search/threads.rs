@@ -12,6 +12,23 @@ use super::ThreadData;
 /// Alpha-beta recurses once a ply and keeps a list of moves in each.
 pub const STACK_BYTES: usize = 16 << 20;
 
+/// Memory that has to be free for one more thread: its stack, its histories and caches, and a
+/// rest for the others to work with.
+const THREAD_BYTES: usize = STACK_BYTES + (32 << 20);
+
+/// As many threads as make sense here. With many more than processors, the one that keeps the
+/// clock waits for its turn longer than a move may take.
+pub(super) fn max_threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (4 * processors).max(32)
+}
+
+/// Whether there is memory for one more thread. An allocation that fails ends the process, so
+/// it is asked for before. Nothing is written to it: it costs little.
+pub(super) fn has_room_for_thread() -> bool {
+    Vec::<u8>::new().try_reserve_exact(THREAD_BYTES).is_ok()
+}
+
 /// The counters of a thread on a cache line of their own, so that threads do not wait for each other's.
 #[derive(Default)]
 #[repr(align(64))]

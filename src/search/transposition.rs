@@ -150,16 +150,15 @@ impl TranspositionTable {
     }
 
     /// Forgets everything, with as many threads as the search has: large tables take a while.
+    /// Where the system has no more threads the calling one does the work.
     pub fn clear(&self, threads: usize) {
         let chunk = self.clusters.len().div_ceil(threads.max(1));
         std::thread::scope(|scope| {
             for part in self.clusters.chunks(chunk) {
-                scope.spawn(|| {
-                    for slot in part.iter().flat_map(|cluster| &cluster.0) {
-                        slot.check.store(0, Relaxed);
-                        slot.data.store(0, Relaxed);
-                    }
-                });
+                let builder = std::thread::Builder::new();
+                if threads <= 1 || builder.spawn_scoped(scope, || clear(part)).is_err() {
+                    clear(part);
+                }
             }
         });
         self.age.store(0, Relaxed);
@@ -256,6 +255,13 @@ impl TranspositionTable {
             .filter(|data| *data != 0 && age_of(*data) == age)
             .count();
         used * 1000 / (sample.len() * 4)
+    }
+}
+
+fn clear(clusters: &[Cluster]) {
+    for slot in clusters.iter().flat_map(|cluster| &cluster.0) {
+        slot.check.store(0, Relaxed);
+        slot.data.store(0, Relaxed);
     }
 }
 

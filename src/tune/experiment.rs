@@ -104,6 +104,15 @@ impl Experiment {
         }
     }
 
+    /// The command of another engine that it starts. A preset may come from anywhere: whoever runs
+    /// it says so first.
+    pub fn engine(&self) -> Option<&str> {
+        match self {
+            Experiment::Evolution(preset) => preset.genome.engine(),
+            Experiment::Training(_) => None,
+        }
+    }
+
     /// The text of a file that gives this experiment again.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         match self {

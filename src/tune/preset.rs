@@ -19,6 +19,7 @@ use super::methods::{MethodSettings, SeedGenes};
 use super::settings::{NamedSettings, ReadTable, SettingError, check_range};
 use crate::data::Selection;
 use crate::eval::Weights;
+use crate::files;
 use crate::names::did_you_mean;
 
 /// The built-in presets. A new one is a file in `tuning/` and its name here.
@@ -217,7 +218,7 @@ impl Preset {
         if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Ok((format!("{name}.toml"), (*text).to_owned()));
         }
-        let text = std::fs::read_to_string(name).map_err(|error| PresetError {
+        let text = files::read_text(Path::new(name)).map_err(|error| PresetError {
             file: name.to_owned(),
             line: None,
             key: None,

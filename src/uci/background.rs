@@ -12,13 +12,17 @@ pub struct Background {
 }
 
 impl Background {
-    pub fn start(work: impl FnOnce(&Arc<AtomicBool>) + Send + 'static) -> Background {
+    /// Fails when the system has no more threads.
+    pub fn start(
+        work: impl FnOnce(&Arc<AtomicBool>) + Send + 'static,
+    ) -> std::io::Result<Background> {
         let stop = Arc::new(AtomicBool::new(false));
         let shared = stop.clone();
-        Background {
+        let thread = std::thread::Builder::new().spawn(move || work(&shared))?;
+        Ok(Background {
             stop,
-            thread: Some(std::thread::spawn(move || work(&shared))),
-        }
+            thread: Some(thread),
+        })
     }
 
     /// Waits until the work is done.

@@ -123,6 +123,11 @@ pub fn is_command(line: &str) -> bool {
     line.split_whitespace().next().and_then(find).is_some()
 }
 
+/// Whether a line holds a command with all that it needs.
+pub fn is_complete(line: &str) -> bool {
+    matches!(parse(line), Ok(Some(_)))
+}
+
 fn find(word: &str) -> Option<&'static CommandInfo> {
     COMMANDS.iter().find(|info| info.name == word)
 }

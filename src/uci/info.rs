@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 use shakmaty::Move;
@@ -22,6 +23,8 @@ pub struct Printer {
     win_model: WinModel,
     /// No sequence of moves can win.
     is_drawn: bool,
+    /// Cleared when the search is over.
+    searching: Arc<AtomicBool>,
     best_line: Mutex<BestLine>,
 }
 
@@ -39,6 +42,7 @@ impl Printer {
         root: Position,
         win_model: WinModel,
         show_wdl: bool,
+        searching: Arc<AtomicBool>,
     ) -> Printer {
         let is_stalemate = !root.in_check() && !movegen::has_legal_move(&root);
         Printer {
@@ -47,6 +51,7 @@ impl Printer {
             root,
             show_wdl,
             win_model,
+            searching,
             best_line: Mutex::default(),
         }
     }
@@ -129,6 +134,7 @@ impl SearchObserver for Printer {
     }
 
     fn finished(&self, result: &SearchResult) {
+        self.searching.store(false, Relaxed);
         let Some(best) = result.best_move else {
             // Mate or stalemate: `0000` means that there is no move.
             let score = self.score(mated_in(0), Bound::Exact);

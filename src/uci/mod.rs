@@ -19,5 +19,5 @@ mod own_book;
 mod session;
 mod tuning;
 
-pub use command::is_command;
+pub use command::{is_command, is_complete};
 pub use session::run;

@@ -304,7 +304,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "Tune",
-        meaning: "name or file of a preset: tunes in the background, reports by `info string`, and plays with the result if it beats the weights that play; empty ends the run",
+        meaning: "name or file of a preset: tunes in the background, reports by `info string`, and plays with the result if it beats the weights that play; empty ends the run; searches pause it; the folder `runs` is beside the preset, for a built-in one beside the program",
         kind: Kind::Text { set: Session::tune },
     },
 ];

@@ -8,6 +8,8 @@ use std::path::Path;
 
 use parking_lot::Mutex;
 
+use crate::terminal::printable;
+
 #[derive(Default)]
 pub struct Output {
     log: Mutex<Option<File>>,
@@ -24,10 +26,10 @@ impl Output {
         }
     }
 
-    /// A message for people: `info string`.
+    /// A message for people: `info string`. What it quotes may come from anywhere.
     pub fn message(&self, text: impl Display) {
         for line in text.to_string().lines() {
-            self.line(format_args!("info string {line}"));
+            self.line(format_args!("info string {}", printable(line)));
         }
     }
 

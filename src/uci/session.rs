@@ -1,10 +1,10 @@
 //! The UCI session. Commands are read on this thread and never wait for a search: `isready` and
 //! `stop` are answered at any time.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, IsTerminal, Read as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -18,13 +18,17 @@ use super::info::Printer;
 use super::options::{self, Applied, OPTIONS};
 use super::output::Output;
 use super::own_book::OwnBook;
-use super::tuning::Tuning;
+use super::tuning::{Tuning, place_of_runs};
 use crate::bench;
 use crate::eval::{self, LoadedWeights, Weights, WeightsOrigin};
 use crate::position::{Game, Position, movegen};
 use crate::search::{Engine, EngineSettings, SearchParams, SearchRequest};
 use crate::tablebase::{Tablebases, Wdl};
 use crate::tune::experiment::Experiment;
+
+/// The longest line that is read: a game of 100,000 moves fits in. What is longer is no command,
+/// and must not fill the memory.
+const LINE_LIMIT: usize = 1 << 20;
 
 /// What the options set, apart from the engine's settings.
 pub(super) struct Settings {
@@ -41,6 +45,8 @@ pub(super) struct Session {
     is_prepared: bool,
     /// Of the last search.
     printer: Option<Arc<Printer>>,
+    /// From `go` to `bestmove`.
+    searching: Arc<AtomicBool>,
     /// What an empty `WeightsFile` returns to.
     start: LoadedWeights,
     /// As they were loaded; the engine's may be without the network.
@@ -65,20 +71,29 @@ pub fn run(weights: LoadedWeights, commands: &[String]) -> anyhow::Result<()> {
     }
     let mut input = stdin.lock();
     let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        let read = input
-            .read_until(b'\n', &mut bytes)
-            .context("reading standard input")?;
-        if read == 0 {
-            return Ok(());
+    while read_line(&mut input, &mut bytes).context("reading standard input")? {
+        if bytes.len() > LINE_LIMIT {
+            session.output.message("line too long, ignored");
+            continue;
         }
         // A GUI may send a file name in any encoding; the rest of UCI is ASCII.
         let line = String::from_utf8_lossy(&bytes);
         if !session.run_line(line.trim_end_matches(['\r', '\n'])) {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
+}
+
+/// Reads a line, of a longer one than [`LINE_LIMIT`] only a part; false at the end of the input.
+fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
+    bytes.clear();
+    let limit = LINE_LIMIT as u64 + 1;
+    let read = input.by_ref().take(limit).read_until(b'\n', bytes)?;
+    if bytes.len() > LINE_LIMIT && !bytes.ends_with(b"\n") {
+        input.skip_until(b'\n')?;
+    }
+    Ok(read > 0)
 }
 
 impl Session {
@@ -88,6 +103,7 @@ impl Session {
             engine: Engine::new(EngineSettings::new(start.weights.clone())?)?,
             is_prepared: false,
             printer: None,
+            searching: Arc::default(),
             loaded: start.clone(),
             start,
             game: Game::default(),
@@ -242,9 +258,14 @@ impl Session {
             self.game.position().clone(),
             self.engine().weights.win_model(),
             self.settings.show_wdl,
+            self.searching.clone(),
         ));
         self.printer = Some(printer.clone());
         self.is_prepared = true;
+        // A search under way ends first, and clears the flag.
+        self.engine.stop();
+        self.engine.wait();
+        self.searching.store(true, Relaxed);
         self.engine.start(request, printer);
     }
 
@@ -301,8 +322,19 @@ impl Session {
             Some(_) => return Err("tuning is under way; an empty Tune ends it".to_owned()),
             None => {
                 let experiment = Experiment::load(preset).map_err(|error| error.to_string())?;
+                if let Some(command) = experiment.engine() {
+                    let text = format_args!("starts an engine: {command}");
+                    self.output.message(text);
+                }
                 let playing = (*self.engine().weights).clone();
-                self.tuning = Some(Tuning::start(experiment, playing, self.output.clone()));
+                let tuning = Tuning::start(
+                    experiment,
+                    place_of_runs(preset),
+                    playing,
+                    self.searching.clone(),
+                    self.output.clone(),
+                );
+                self.tuning = Some(tuning.map_err(|error| error.to_string())?);
             }
         }
         Ok(())
@@ -331,12 +363,12 @@ impl Session {
             _ => self.engine().weights.clone(),
         };
         let output = self.output.clone();
-        self.background = Some(Background::start(move |stop| {
+        self.work(move |stop| {
             match bench::run(&weights, stop) {
                 Ok(benchmark) => output.line(benchmark),
                 Err(error) => output.message(error),
             }
-        }));
+        });
     }
 
     fn genfens(&mut self, genfens: Genfens) {
@@ -348,7 +380,7 @@ impl Session {
 
     fn perft(&mut self, depth: u32) {
         let (position, output) = (self.game.position().clone(), self.output.clone());
-        self.background = Some(Background::start(move |stop| {
+        self.work(move |stop| {
             let mut total = u64::from(depth == 0);
             for m in movegen::legal_moves(&position) {
                 if depth == 0 || stop.load(Relaxed) {
@@ -360,7 +392,16 @@ impl Session {
                 output.line(format_args!("{}: {leaves}", position.uci(m)));
             }
             output.line(format_args!("\nNodes searched: {total}"));
-        }));
+        });
+    }
+
+    /// Long work beside the session; it replaces the one under way.
+    fn work(&mut self, work: impl FnOnce(&Arc<AtomicBool>) + Send + 'static) {
+        self.background = None;
+        match Background::start(work) {
+            Ok(background) => self.background = Some(background),
+            Err(error) => self.output.message(format_args!("no thread for it: {error}")),
+        }
     }
 
     fn display(&self) {

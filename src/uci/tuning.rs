@@ -1,6 +1,8 @@
 //! Tuning in a session: a run on a thread of its own that reports by `info string`. Weights that
 //! win their closing match against those of the session wait here until the session takes them.
 
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,13 +10,15 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 
 use super::output::Output;
-use crate::eval::Weights;
+use crate::eval::{Weights, installed_path};
 use crate::tune::experiment::Experiment;
 use crate::tune::run::{RunError, RunFolder, RunObserver, Session};
 
 /// How long a stopped run may take to end. A run that needs longer loses nothing: its folder can
 /// be resumed.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long a run that pauses sleeps before it looks again.
+const PAUSE: Duration = Duration::from_millis(10);
 /// The shortest time between two lines of progress.
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -26,12 +30,24 @@ pub struct Tuning {
 
 impl Tuning {
     /// Starts a run whose result has to beat the weights of the session.
-    pub fn start(experiment: Experiment, playing: Weights, output: Arc<Output>) -> Tuning {
+    /// It pauses between generations while `searching`. Fails when the system has no more threads.
+    pub fn start(
+        experiment: Experiment,
+        place: PathBuf,
+        playing: Weights,
+        searching: Arc<AtomicBool>,
+        output: Arc<Output>,
+    ) -> io::Result<Tuning> {
         let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
+        let mut progress = Progress {
+            output: Arc::clone(&output),
+            searching,
+            stop: Arc::clone(&stop),
+            last: None,
+        };
         let (sender, outcome) = bounded(1);
-        std::thread::spawn(move || {
-            let (winner, news) = match tune(&experiment, playing, &output, &stopped) {
+        std::thread::Builder::new().spawn(move || {
+            let (winner, news) = match tune(&experiment, &place, playing, &mut progress) {
                 Ok(result) => result,
                 Err(error) => (None, format!("tuning failed: {error}")),
             };
@@ -39,8 +55,8 @@ impl Tuning {
             // session that has ended receives nothing.
             let _ = sender.send(winner);
             output.message(news);
-        });
-        Tuning { stop, outcome }
+        })?;
+        Ok(Tuning { stop, outcome })
     }
 
     /// Ends the run after its current generation.
@@ -65,20 +81,29 @@ impl Drop for Tuning {
     }
 }
 
+/// Where the runs of a preset are: beside its file; those of a built-in one beside the program,
+/// where installed weights are, too. A GUI's working folder is no place to look for them.
+pub fn place_of_runs(preset: &str) -> PathBuf {
+    let file = Path::new(preset);
+    let beside = match file.is_file() {
+        true => Some(file.to_owned()),
+        false => installed_path().ok(),
+    };
+    let folder = beside.and_then(|path| path.parent().map(Path::to_owned));
+    folder.unwrap_or_default()
+}
+
 /// Runs an experiment. Returns its weights if they won, and a message.
 fn tune(
     experiment: &Experiment,
+    place: &Path,
     playing: Weights,
-    output: &Arc<Output>,
-    stop: &AtomicBool,
+    progress: &mut Progress,
 ) -> Result<(Option<Weights>, String), RunError> {
-    let mut progress = Progress {
-        output: Arc::clone(output),
-        last: None,
-    };
-    let mut session = Session::new(playing, &mut progress, stop);
+    let (output, stop) = (progress.output.clone(), progress.stop.clone());
+    let mut session = Session::new(playing, progress, &stop);
     session.prepare(experiment)?;
-    let folder = RunFolder::create_free(experiment.name())?;
+    let folder = RunFolder::create_free_in(place, experiment.name())?;
     folder.write_config(experiment)?;
     let path = folder.path().display();
     output.message(format_args!("tuning {} in {path}", experiment.name()));
@@ -111,10 +136,21 @@ fn tune(
     })
 }
 
-/// Reports progress to the GUI.
+/// Reports progress to the GUI, and pauses while the session searches.
 struct Progress {
     output: Arc<Output>,
+    searching: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
     last: Option<Instant>,
+}
+
+impl Progress {
+    /// The processors are the search's.
+    fn wait_for_search(&self) {
+        while self.searching.load(Ordering::Relaxed) && !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(PAUSE);
+        }
+    }
 }
 
 impl RunObserver for Progress {
@@ -128,10 +164,47 @@ impl RunObserver for Progress {
             self.last = Some(Instant::now());
             self.output.message(line);
         }
+        self.wait_for_search();
     }
 
     fn closing(&mut self, games: u64) {
         self.output
             .message(format_args!("closing match: {games} games"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_pauses_tuning_and_a_stopped_run_does_not_wait() {
+        let flag = |value| Arc::new(AtomicBool::new(value));
+        let (searching, stop) = (flag(true), flag(false));
+        let progress = Progress {
+            output: Arc::default(),
+            searching: searching.clone(),
+            stop: stop.clone(),
+            last: None,
+        };
+        for end in [&searching, &stop] {
+            searching.store(true, Ordering::Relaxed);
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| progress.wait_for_search());
+                std::thread::sleep(3 * PAUSE);
+                assert!(!waiting.is_finished());
+                end.fetch_not(Ordering::Relaxed);
+            });
+        }
+    }
+
+    #[test]
+    fn runs_of_a_file_are_beside_it_and_others_beside_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("small.toml");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(place_of_runs(&file.display().to_string()), folder.path());
+        let program = std::env::current_exe().unwrap();
+        assert_eq!(place_of_runs("texel"), program.parent().unwrap());
     }
 }

@@ -23,6 +23,7 @@ use super::Network;
 use super::architecture::{Architecture, FEATURES, QA, QB, UnsupportedArchitecture};
 use super::parameters::NetworkParameters;
 use crate::eval::score::WinModel;
+use crate::files;
 use crate::hash::stable_hash;
 
 /// How every network file begins; the format's number follows.
@@ -145,7 +146,7 @@ struct FileHeader {
 impl Network {
     pub fn load(path: &Path, file: &str) -> Result<Network, NetworkError> {
         let bytes =
-            std::fs::read(path).map_err(|error| NetworkError::Unreadable(error.to_string()))?;
+            files::read_file(path, files::NETWORK_LIMIT).map_err(|error| NetworkError::Unreadable(error.to_string()))?;
         Network::from_bytes(file, &bytes)
     }
 

@@ -38,7 +38,7 @@ use super::{TaperedValue, Weights};
 use crate::eval::nnue::{Network, NetworkError};
 use crate::eval::score::WinModel;
 use crate::eval::terms::{Family, TERMS, Term, TermInfo};
-use crate::files::write_atomically;
+use crate::files::{self, write_atomically};
 
 /// Why a weights file is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -71,6 +71,8 @@ pub enum WeightsProblem {
         name: String,
         error: Box<NetworkError>,
     },
+    #[error("'{0}' is not the name of a file beside this one")]
+    NetworkElsewhere(String),
     #[error("not UTF-8 text")]
     NotText,
     #[error("no term is given a weight")]
@@ -113,7 +115,7 @@ impl Weights {
             term: None,
             problem,
         };
-        let bytes = std::fs::read(path)
+        let bytes = files::read_file(path, files::TEXT_LIMIT)
             .map_err(|error| fail(None, WeightsProblem::Unreadable(error.to_string())))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let valid = &bytes[..error.valid_up_to()];
@@ -298,6 +300,10 @@ impl Reader<'_> {
                 "name" => weights.name = self.word(key.get_ref(), value)?,
                 "network" => {
                     let name = self.word(key.get_ref(), value)?;
+                    if Path::new(&name).file_name() != Some(name.as_ref()) {
+                        let problem = WeightsProblem::NetworkElsewhere(name);
+                        return Err(self.fail(value.span(), Some("network"), problem));
+                    }
                     let found = network(&name).map_err(|error| {
                         let error = Box::new(error);
                         let problem = WeightsProblem::Network { name, error };

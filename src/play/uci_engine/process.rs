@@ -24,7 +24,9 @@ const QUIT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Longer lines are dropped. A principal variation of 256 moves has less than 2 KiB.
 const MAX_LINE_BYTES: u64 = 16 << 10;
 /// Lines waiting to be handled; an engine that prints more has to wait.
-const MAX_QUEUED_LINES: usize = 1 << 14;
+const MAX_QUEUED_LINES: usize = 1 << 12;
+/// More options than any engine declares; what follows is dropped.
+const MAX_OPTIONS: usize = 1 << 12;
 
 /// A line of output and when it arrived.
 pub type Line = (Instant, String);
@@ -87,7 +89,12 @@ impl EngineProcess {
         let (sender, lines) = bounded(MAX_QUEUED_LINES);
         let closed = Arc::new(AtomicBool::new(false));
         let flag = closed.clone();
-        thread::spawn(move || read_lines(BufReader::new(output), &sender, &flag));
+        let read = move || read_lines(BufReader::new(output), &sender, &flag);
+        if let Err(error) = thread::Builder::new().spawn(read) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed(error.to_string()));
+        }
         let mut process = EngineProcess {
             child,
             input,
@@ -169,7 +176,9 @@ impl EngineProcess {
             if let Some(name) = line.strip_prefix("id name ") {
                 self.name = name.trim().to_owned();
             }
-            self.options.extend(DeclaredOption::parse(&line));
+            if self.options.len() < MAX_OPTIONS {
+                self.options.extend(DeclaredOption::parse(&line));
+            }
         }
     }
 }

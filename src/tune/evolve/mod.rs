@@ -92,6 +92,8 @@ pub enum EvolveError {
     OtherRun { path: PathBuf, key: String },
     #[error("{}: holds a run of finch tune or train; choose another folder", .0.display())]
     OtherKind(PathBuf),
+    #[error("these settings start an engine, which --no-engines forbids: {0}")]
+    EngineForbidden(String),
     #[error("{}: another finch evolve runs in this folder", .0.display())]
     Locked(PathBuf),
 }
@@ -106,6 +108,11 @@ pub trait EvolveObserver {
 
     /// A generation is complete.
     fn generation(&mut self, state: &EvolveState);
+
+    /// Another engine is about to be started; false refuses the run.
+    fn allows_engine(&mut self, _command: &str) -> bool {
+        true
+    }
 }
 
 /// When to stop. A run that stopped resumes by the same call.
@@ -149,7 +156,7 @@ impl<'a> EvolveRun<'a> {
             true => settings_of_run(path, from, changes)?,
             false => EvolveSettings::new(from.unwrap_or("default")).with(changes)?,
         };
-        stages::check_players(&settings)?;
+        stages::check_players(&settings, observer)?;
         let first = match state_of(path)? {
             Some(_) => None,
             None => Some(start::first_champion(&settings)?),

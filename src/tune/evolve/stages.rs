@@ -11,7 +11,7 @@ use super::state::bounded_elo;
 use super::training::ChallengerTraining;
 use super::{
     AnchorResult, ChallengeResult, ChallengeSettings, EvolveError, EvolveRun, EvolveSettings,
-    EvolveStage, GenerationResult, ZERO, failed, save_champion,
+    EvolveObserver, EvolveStage, GenerationResult, ZERO, failed, save_champion,
 };
 use crate::data::{
     LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
@@ -19,7 +19,7 @@ use crate::data::{
 };
 use crate::eval::{Network, Weights};
 use crate::play::GameLimits;
-use crate::play::player_config::PlayerConfig;
+use crate::play::player_config::{PlayerConfig, PlayerKind};
 use crate::play::sprt::{EloModel, Sprt, SprtDecision};
 use crate::random::mix;
 use crate::tune::report;
@@ -305,12 +305,23 @@ pub(super) fn anchor_names(settings: &EvolveSettings) -> Result<Vec<String>, Evo
     Ok(anchors.into_iter().map(|anchor| anchor.name).collect())
 }
 
-/// Fails if an anchor or the mentor cannot be started.
-pub(super) fn check_players(settings: &EvolveSettings) -> Result<(), EvolveError> {
+/// Fails if an anchor or the mentor cannot be started, or is not allowed to.
+pub(super) fn check_players(
+    settings: &EvolveSettings,
+    observer: &mut dyn EvolveObserver,
+) -> Result<(), EvolveError> {
+    let mut allow = |command: &str| match observer.allows_engine(command) {
+        true => Ok(()),
+        false => Err(EvolveError::EngineForbidden(command.to_owned())),
+    };
     for anchor in start::anchors(settings)? {
+        if let PlayerKind::Uci(engine) = &anchor.kind {
+            allow(&engine.command)?;
+        }
         anchor.check()?;
     }
     if let Some(mentor) = mentor(settings)? {
+        allow(mentor.command())?;
         mentor.start().map_err(EvolveError::Mentor)?;
     }
     Ok(())

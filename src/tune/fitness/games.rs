@@ -139,6 +139,9 @@ impl Default for GamesSettings {
     }
 }
 
+/// More games than anyone waits for: a preset that asks for more has a mistake in it.
+const MAX_GAMES: usize = 10_000_000;
+
 impl NamedSettings for GamesSettings {
     const NAME: &'static str = "games";
 }
@@ -147,7 +150,9 @@ impl FitnessConfig for GamesSettings {
     fn validate(&self) -> Result<(), SettingError> {
         check_range("plies", self.plies, 1..=16)?;
         check_range("depth", self.depth.unwrap_or(1), 1..=100)?;
-        check_range("nodes", self.nodes.unwrap_or(1), 1..=u64::MAX)?;
+        check_range("nodes", self.nodes.unwrap_or(1), 1..=1_000_000_000)?;
+        check_range("games", self.games, 0..=MAX_GAMES)?;
+        check_range("validation_games", self.validation_games, 0..=MAX_GAMES)?;
         self.time_control()?;
         let has_limit = self.depth.is_some() || self.nodes.is_some() || self.clock.is_some();
         if has_limit && self.search == SearchKind::Plain {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::eval::{Weights, WeightsError};
-use crate::files::write_atomically;
+use crate::files::{self, write_atomically};
 use crate::play::EngineCommand;
 use crate::play::player_config::{PlayerConfig, PlayerKind};
 
@@ -110,7 +110,7 @@ impl Candidate {
 
     /// Reads a file of either kind.
     pub fn load(path: &Path) -> Result<Candidate, CandidateError> {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = files::read_text(path).unwrap_or_default();
         let table: toml::Table = text.parse().unwrap_or_default();
         if !table.contains_key("options") {
             return Ok(Candidate::Weights(Weights::load(path)?));

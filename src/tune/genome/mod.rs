@@ -86,6 +86,11 @@ pub trait GenomeConfig {
     fn makes_weights(&self) -> bool {
         true
     }
+
+    /// The command of an engine that building it starts.
+    fn engine(&self) -> Option<&str> {
+        None
+    }
 }
 
 settings_list! {

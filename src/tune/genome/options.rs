@@ -96,6 +96,10 @@ impl GenomeConfig for OptionsGenome {
     fn makes_weights(&self) -> bool {
         false
     }
+
+    fn engine(&self) -> Option<&str> {
+        Some(&self.engine)
+    }
 }
 
 impl OptionsGenome {

@@ -38,12 +38,17 @@ impl RunFolder {
         files::check_folder(path).map_err(|error| failed(path, &error))
     }
 
-    /// Creates a new folder for a run of this preset: `runs/NAME`, with a number if that name is
-    /// taken, even by a run that starts at the same moment.
+    /// Creates a new folder for a run of this preset: `runs/NAME` in the working folder, with a
+    /// number if that name is taken, even by a run that starts at the same moment.
     pub fn create_free(preset: &str) -> Result<RunFolder, RunError> {
+        RunFolder::create_free_in(Path::new(""), preset)
+    }
+
+    /// The same in another folder.
+    pub fn create_free_in(folder: &Path, preset: &str) -> Result<RunFolder, RunError> {
         let stem = Path::new(preset).file_stem().unwrap_or_default();
         let name = stem.to_string_lossy().into_owned();
-        let runs = Path::new(RUNS);
+        let runs = &folder.join(RUNS);
         fs::create_dir_all(runs).map_err(|error| failed(runs, &error))?;
         let mut number = 1;
         loop {

@@ -28,8 +28,8 @@ use super::genome::{Candidate, CandidateError};
 use super::preset::{PresetError, RunSettings};
 use crate::data::DataError;
 use crate::eval::WeightsError;
-use checkpoint::Checkpoint;
 
+pub use checkpoint::{Checkpoint, EvolutionState};
 pub use closing::{Closing, ClosingMatch, ClosingScore, InstallError, prove};
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RUNS, RunFolder, write_file};

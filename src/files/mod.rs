@@ -1,5 +1,10 @@
 //! Files that are never seen half-written. A new version is written to a temporary file in the
 //! same folder, flushed to disk, and renamed over the old one.
+//!
+//! [`compressed`]: reading files from elsewhere, compressed or not, in bounded memory.
+
+mod compressed;
+mod zstd;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,6 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
+
+pub use compressed::{
+    BOOK_LIMIT, NETWORK_LIMIT, TEXT_LIMIT, decompressed, open_compressed, read_file, read_limited,
+    read_text,
+};
 
 /// Ending of the temporary files, which begin with a dot. Only a kill leaves one behind.
 const TEMPORARY: &str = ".finch-tmp";
