@@ -27,7 +27,8 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut impl Rng) {
                 bytes.splice(at..at, part);
             }
             4 => {
-                let words: [&[u8]; 6] = [b"-1", b"1e999", b"18446744073709551616", b"", b"\0", b"\n"];
+                let words: [&[u8]; 6] =
+                    [b"-1", b"1e999", b"18446744073709551616", b"", b"\0", b"\n"];
                 let word = words[random.random_range(0..words.len())];
                 bytes.splice(at..end, word.iter().copied());
             }
@@ -41,8 +42,13 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut impl Rng) {
 }
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/seeds")
+        .join(target);
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }

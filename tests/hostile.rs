@@ -55,8 +55,19 @@ fn a_bomb_of_one_line_is_refused_by_every_reader_of_lines() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("bomb.epd.zst"), bomb()).unwrap();
     let long_line = "line 1 is longer";
-    fails(folder.path(), &["solve", "bomb.epd.zst", "--nodes", "10"], long_line);
-    let tune = ["tune", "vazquez-2013", "--games", "bomb.epd.zst", "--out", "run"];
+    fails(
+        folder.path(),
+        &["solve", "bomb.epd.zst", "--nodes", "10"],
+        long_line,
+    );
+    let tune = [
+        "tune",
+        "vazquez-2013",
+        "--games",
+        "bomb.epd.zst",
+        "--out",
+        "run",
+    ];
     fails(folder.path(), &tune, long_line);
     let texel = ["tune", "texel", "--games", "bomb.epd.zst", "--out", "run"];
     fails(folder.path(), &texel, long_line);
@@ -73,7 +84,11 @@ fn a_bomb_of_one_line_is_refused_by_every_reader_of_lines() {
 fn a_bomb_is_no_game() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("bomb.pgn.zst"), bomb()).unwrap();
-    fails(folder.path(), &["rate", "bomb.pgn.zst"], "no finished games");
+    fails(
+        folder.path(),
+        &["rate", "bomb.pgn.zst"],
+        "no finished games",
+    );
     fails(folder.path(), &["annotate", "bomb.pgn.zst"], "no games");
 }
 
@@ -121,7 +136,10 @@ fn names_of_players_are_escaped_by_recognise_and_annotate() {
     let text = succeeds(folder.path(), &terms);
     assert!(text.contains("\\u{1b}[31mred\\u{7}"), "{text}");
     let annotate = ["annotate", "games.pgn", "--nodes", "20", "--hash", "1"];
-    succeeds(folder.path(), &[&annotate[..], &["--page", "page.html"]].concat());
+    succeeds(
+        folder.path(),
+        &[&annotate[..], &["--page", "page.html"]].concat(),
+    );
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.contains("&lt;script&gt;"), "{page}");
     assert!(!page.contains("<script"), "{page}");
@@ -251,6 +269,10 @@ fn a_network_is_a_file_beside_the_weights() {
         let text = format!("network = \"{name}\"\n");
         fs::write(folder.path().join("w.toml"), text).unwrap();
         let check = ["weights", "check", "w.toml"];
-        fails(folder.path(), &check, "is not the name of a file beside this one");
+        fails(
+            folder.path(),
+            &check,
+            "is not the name of a file beside this one",
+        );
     }
 }

@@ -393,13 +393,18 @@ fn a_mentor_that_floods_is_left_after_its_time_in_bounded_memory() {
         let script = "ulimit -v 2000000; exec \"$0\" \"$@\"";
         let plain = label(folder.path(), &["--engine", &format!("./{name}")]);
         let mut command = Command::new("sh");
-        command.current_dir(folder.path()).args(["-c", script, FINCH]);
+        command
+            .current_dir(folder.path())
+            .args(["-c", script, FINCH]);
         command.args(plain.get_args());
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
         // Nothing is labelled, and the process ends by itself: it was not aborted.
         assert!(output.status.code().is_some(), "{name}: {text}");
-        assert!(text.contains("no usable answer") || text.contains("0 "), "{name}: {text}");
+        assert!(
+            text.contains("no usable answer") || text.contains("0 "),
+            "{name}: {text}"
+        );
     }
 }

@@ -84,7 +84,9 @@ pub fn uci_line(bytes: &[u8]) {
 /// fuzzer would write all over the disk.
 pub fn uci_session(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let left_out = ["file", "tune", "path", "bench", "perft", "quit", "hash", "threads"];
+    let left_out = [
+        "file", "tune", "path", "bench", "perft", "quit", "hash", "threads",
+    ];
     let lines = text.lines().take(20).filter_map(|line| {
         let lower = line.to_lowercase();
         if left_out.iter().any(|word| lower.contains(word)) {
@@ -173,7 +175,10 @@ pub fn preset(bytes: &[u8]) {
 pub fn network(bytes: &[u8]) {
     const BODY: usize = 2 * 64 * (768 + 1 + 2) + 64;
     let _ = Network::from_bytes("fuzz.net", bytes);
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
     let (header, pattern) = bytes.split_at(end);
     let body = pattern.iter().copied().cycle().take(BODY);
     let mut content = header.to_vec();

@@ -51,6 +51,9 @@ mod tests {
     #[test]
     fn control_characters_are_escaped_but_for_line_ends_and_tabs() {
         let text = "name\t\u{1b}[31mred\r\n\nplain\n";
-        assert_eq!(escaped(text.to_owned()), "name\t\\u{1b}[31mred\\u{d}\n\nplain\n");
+        assert_eq!(
+            escaped(text.to_owned()),
+            "name\t\\u{1b}[31mred\\u{d}\n\nplain\n"
+        );
     }
 }

@@ -65,7 +65,10 @@ mod tests {
     fn a_source_may_be_as_large_as_its_limit_and_no_larger() {
         assert_eq!(read_limited(&b"four"[..], 4).unwrap(), b"four");
         let refused = read_limited(io::repeat(0), 1 << 20).unwrap_err();
-        assert!(refused.to_string().contains("larger than 1 MiB"), "{refused}");
+        assert!(
+            refused.to_string().contains("larger than 1 MiB"),
+            "{refused}"
+        );
     }
 
     #[test]

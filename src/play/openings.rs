@@ -176,11 +176,7 @@ fn fen_of_epd(line: &str) -> &str {
     }
 }
 
-fn from_pgn(
-    source: impl Read,
-    plies: usize,
-    file: &Path,
-) -> Result<Vec<Opening>, OpeningsError> {
+fn from_pgn(source: impl Read, plies: usize, file: &Path) -> Result<Vec<Opening>, OpeningsError> {
     let mut reader = Reader::build(source)
         .set_supported_tag_line_length(TAG_LINE_LIMIT)
         .finish();

@@ -363,11 +363,9 @@ impl Session {
             _ => self.engine().weights.clone(),
         };
         let output = self.output.clone();
-        self.work(move |stop| {
-            match bench::run(&weights, stop) {
-                Ok(benchmark) => output.line(benchmark),
-                Err(error) => output.message(error),
-            }
+        self.work(move |stop| match bench::run(&weights, stop) {
+            Ok(benchmark) => output.line(benchmark),
+            Err(error) => output.message(error),
         });
     }
 
@@ -400,7 +398,9 @@ impl Session {
         self.background = None;
         match Background::start(work) {
             Ok(background) => self.background = Some(background),
-            Err(error) => self.output.message(format_args!("no thread for it: {error}")),
+            Err(error) => self
+                .output
+                .message(format_args!("no thread for it: {error}")),
         }
     }
 

@@ -145,8 +145,8 @@ struct FileHeader {
 
 impl Network {
     pub fn load(path: &Path, file: &str) -> Result<Network, NetworkError> {
-        let bytes =
-            files::read_file(path, files::NETWORK_LIMIT).map_err(|error| NetworkError::Unreadable(error.to_string()))?;
+        let bytes = files::read_file(path, files::NETWORK_LIMIT)
+            .map_err(|error| NetworkError::Unreadable(error.to_string()))?;
         Network::from_bytes(file, &bytes)
     }
 

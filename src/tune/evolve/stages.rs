@@ -10,8 +10,8 @@ use super::start::{self, DISCLOSURE};
 use super::state::bounded_elo;
 use super::training::ChallengerTraining;
 use super::{
-    AnchorResult, ChallengeResult, ChallengeSettings, EvolveError, EvolveRun, EvolveSettings,
-    EvolveObserver, EvolveStage, GenerationResult, ZERO, failed, save_champion,
+    AnchorResult, ChallengeResult, ChallengeSettings, EvolveError, EvolveObserver, EvolveRun,
+    EvolveSettings, EvolveStage, GenerationResult, ZERO, failed, save_champion,
 };
 use crate::data::{
     LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
