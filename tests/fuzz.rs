@@ -63,7 +63,7 @@ fn no_reader_panics_at_changed_seeds() {
         let seeds = seeds(name);
         assert!(!seeds.is_empty(), "{name} has no seeds");
         for round in 0..ROUNDS {
-            let mut random = stream(1, Purpose::Mutation, number as u64, round);
+            let mut random = stream(1, Purpose::Initialisation, number as u64, round);
             let mut bytes = seeds[round as usize % seeds.len()].clone();
             let other = &seeds[random.random_range(0..seeds.len())];
             if round >= seeds.len() as u64 {
