@@ -67,10 +67,19 @@ for opponent in "${opponents[@]}"; do
     done
 done
 
-count() { cat "$out"/*."$1" 2>/dev/null | grep -cE "$2" || true; }
-total=$(count pgn '^\[Result "(1-0|0-1|1/2-1/2)"\]')
-failures=$(count log "Finch.*(illegal|disconnect|stall|crash|unresponsive)|[Ww]arning.*Finch")
-on_time=$(count log 'Finch loses on time|(Black|White) loses on time.*Finch')
-other_on_time=$(count log 'Opponent loses on time')
-echo "games $total; failures and warnings of Finch $failures; losses on time: Finch $on_time, others $other_on_time"
-[ "$failures" -eq 0 ] && { [ -n "${LOADED:-}" ] || [ "$on_time" -eq 0 ]; }
+# Who loses by what: "Finished game 4 (Opponent vs Finch): 1-0 {Black loses on time (2ms overrun)}".
+faults() {
+    cat "$out"/*.log | sed -nE \
+        -e "s/^Finished game [0-9]+ \(([^ ]+) vs [^ ]+\): [^{]*\{White('s)? ($1).*/\1/p" \
+        -e "s/^Finished game [0-9]+ \([^ ]+ vs ([^ ]+)\): [^{]*\{Black('s)? ($1).*/\1/p"
+}
+count() { faults "$2" | grep -c "$1" || true; }
+
+total=$(cat "$out"/*.log | grep -c '^Finished game' || true)
+failures=$(count Finch "makes an illegal|disconnect|stall|crash|connection")
+warnings=$(cat "$out"/*.log | grep -cE 'Warning.*Finch' || true)
+on_time=$(count Finch "loses on time")
+others_on_time=$(count Opponent "loses on time")
+echo "games $total; Finch: failures $failures, warnings $warnings, losses on time $on_time; others on time $others_on_time"
+[ "$total" -gt 0 ] && [ "$failures" -eq 0 ] && [ "$warnings" -eq 0 ] &&
+    { [ -n "${LOADED:-}" ] || [ "$on_time" -eq 0 ]; }
