@@ -85,7 +85,7 @@ pub fn uci_line(bytes: &[u8]) {
 pub fn uci_session(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let left_out = [
-        "file", "tune", "path", "bench", "perft", "quit", "hash", "threads",
+        "file", "tune", "path", "bench", "perft", "quit", "genfens", "hash", "threads",
     ];
     let lines = text.lines().take(20).filter_map(|line| {
         let lower = line.to_lowercase();

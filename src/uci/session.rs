@@ -371,9 +371,7 @@ impl Session {
 
     fn genfens(&mut self, genfens: Genfens) {
         let (weights, output) = (self.engine().weights.clone(), self.output.clone());
-        self.background = Some(Background::start(move |stop| {
-            genfens.run(&weights, &output, stop);
-        }));
+        self.work(move |stop| genfens.run(&weights, &output, stop));
     }
 
     fn perft(&mut self, depth: u32) {
