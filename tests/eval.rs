@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use finch::eval::{
-    Evaluator, SCORE_LIMIT, TaperedValue, Weights, evaluate_uncached, evaluations_per_second,
-    explain, term, trace,
+    Centipawns, Evaluator, SCORE_LIMIT, TaperedValue, Weights, evaluate_uncached,
+    evaluations_per_second, explain, term, trace,
 };
 use finch::position::Position;
 use rand::rngs::StdRng;
@@ -218,6 +218,27 @@ fn an_explanation_is_readable_and_serialisable() {
             .expect(square)
     };
     assert!(worth("f3") > worth("a1") && worth("a1") > worth("a2"));
+}
+
+#[test]
+fn eval_is_in_the_pawns_of_the_search() {
+    for weights in all_judges() {
+        for position in POSITIONS.iter().step_by(900) {
+            let explanation = explain(position, &weights);
+            let text = explanation.to_string();
+            let line = text.lines().rfind(|line| line.starts_with("Score"));
+            let pawns: f64 = line
+                .unwrap()
+                .split_whitespace()
+                .nth(1)
+                .unwrap()
+                .parse()
+                .unwrap();
+            let Centipawns(mover) = weights.win_model().centipawns(explanation.score);
+            let white = position.turn().fold_wb(mover, -mover);
+            assert_eq!((100.0 * pawns).round() as i32, white, "{text}");
+        }
+    }
 }
 
 /// The mobility of the older papers is the number of legal moves, exactly.

@@ -68,6 +68,7 @@ impl<'a> Explainer<'a> {
             },
             network: None,
             mop_up: false,
+            pawn: self.weights.win_model().midpoint,
             board: position.diagram(),
         }
     }
@@ -182,6 +183,9 @@ pub struct Explanation {
     pub network: Option<NetworkExplanation>,
     /// The mop-up evaluation gives the score, not the sum of the terms.
     pub mop_up: bool,
+    /// The score that `score cp 100` stands for. The display is in such pawns.
+    #[serde(skip)]
+    pawn: f64,
     #[serde(skip)]
     board: String,
 }
@@ -248,12 +252,12 @@ impl Explanation {
     }
 }
 
-/// A value in pawns; a dot for zero.
-fn pawns(centipawns: f64) -> String {
-    if centipawns == 0.0 {
+/// A value in pawns of so much; a dot for zero.
+fn pawns(value: f64, pawn: f64) -> String {
+    if value == 0.0 {
         "·".to_owned()
     } else {
-        format!("{:+.2}", centipawns / 100.0)
+        format!("{:+.2}", value / pawn)
     }
 }
 
@@ -271,7 +275,7 @@ impl fmt::Display for Explanation {
         writeln!(f, " {:<26} │ {}", "", phases.join(" │ "))?;
         for family in &self.families {
             writeln!(f, "{RULE}")?;
-            family.write(f)?;
+            family.write(f, self.pawn)?;
         }
         writeln!(f, "{RULE}\n")?;
         self.write_outcome(f)
@@ -279,8 +283,8 @@ impl fmt::Display for Explanation {
 }
 
 impl NetworkExplanation {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let terms = f64::from(self.terms_white) / 100.0;
+    fn write(&self, f: &mut fmt::Formatter<'_>, pawn: f64) -> fmt::Result {
+        let terms = f64::from(self.terms_white) / pawn;
         writeln!(
             f,
             "Terms       {terms:+.2} for White (not used: a network evaluates)"
@@ -292,7 +296,7 @@ impl NetworkExplanation {
         )?;
         for row in self.pieces.chunks(6) {
             let cell = |one: &PieceContribution| {
-                let worth = f64::from(one.worth) / 100.0;
+                let worth = f64::from(one.worth) / pawn;
                 format!("{}{} {worth:>+6.2}", one.piece, one.square)
             };
             let cells: Vec<_> = row.iter().map(cell).collect();
@@ -303,12 +307,12 @@ impl NetworkExplanation {
 }
 
 impl FamilyLines {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, pawn: f64) -> fmt::Result {
         let title = self.family.to_uppercase();
-        write_row(f, &title, self.white, self.black, self.complexity)?;
+        write_row(f, &title, [self.white, self.black, self.complexity], pawn)?;
         for line in &self.terms {
             let name = format!("  {}", line.term);
-            write_row(f, &name, line.white, line.black, line.complexity)?;
+            write_row(f, &name, [line.white, line.black, line.complexity], pawn)?;
         }
         Ok(())
     }
@@ -317,22 +321,24 @@ impl FamilyLines {
 fn write_row(
     f: &mut fmt::Formatter<'_>,
     name: &str,
-    white: TaperedValue,
-    black: TaperedValue,
-    complexity: TaperedValue,
+    [white, black, complexity]: [TaperedValue; 3],
+    pawn: f64,
 ) -> fmt::Result {
     let total = TaperedValue {
         midgame: white.midgame - black.midgame,
         endgame: white.endgame - black.endgame + complexity.endgame,
     };
-    let cell =
-        |value: TaperedValue| format!("{:>7} {:>7}", pawns(value.midgame), pawns(value.endgame));
+    let cell = |value: TaperedValue| {
+        let (midgame, endgame) = (pawns(value.midgame, pawn), pawns(value.endgame, pawn));
+        format!("{midgame:>7} {endgame:>7}")
+    };
     let cells = [cell(white), cell(black), cell(total)];
     writeln!(f, " {name:<26} │ {}", cells.join(" │ "))
 }
 
 impl Explanation {
     fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pawns = |value: f64| pawns(value, self.pawn);
         writeln!(f, "Midgame     {:>7}", pawns(self.midgame))?;
         writeln!(f, "Endgame     {:>7}", pawns(self.endgame))?;
         if self.complexity != 0.0 {
@@ -351,15 +357,15 @@ impl Explanation {
         };
         writeln!(f, "Scale       {:>3}/{}{draw}", self.scale, self.scale_of)?;
         if let Some(network) = &self.network {
-            network.write(f)?;
+            network.write(f, self.pawn)?;
         }
         if self.mop_up {
             let note = "the losing king to the edge, the kings together (terms are not used)";
             writeln!(f, "Mop-up      {note}")?;
         }
         let mover = if self.white_to_move { "White" } else { "Black" };
-        let score = f64::from(self.score) / 100.0;
-        let white = f64::from(self.score_white) / 100.0;
+        let score = f64::from(self.score) / self.pawn;
+        let white = f64::from(self.score_white) / self.pawn;
         writeln!(
             f,
             "\nScore       {white:+.2} for White ({score:+.2} for {mover}, to move)"
