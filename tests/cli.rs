@@ -5,6 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::common::Engine;
+
 fn finch(arguments: &[&str]) -> Output {
     run(Path::new(env!("CARGO_BIN_EXE_finch")), arguments)
 }
@@ -363,4 +365,80 @@ fn every_script_explains_itself() {
             "{name}: {text}"
         );
     }
+}
+
+/// The commands that take weights, each with what else it needs.
+fn commands_with(name: &str, suite: &str) -> Vec<Vec<String>> {
+    let lines = [
+        format!("match {name} default --games 2 --depth 1 --maxmoves 1 --quiet"),
+        format!("weights check {name}"),
+        format!("weights diff {name} default"),
+        format!("eval --json --weights {name}"),
+        format!("bench eval --weights {name}"),
+        format!("fitness moves --positions 1 --weights {name}"),
+        format!("solve {suite} --depth 1 --weights {name}"),
+        format!("solve {suite} --depth 1 --engine {name}"),
+    ];
+    let words = |line: String| line.split(' ').map(str::to_owned).collect();
+    lines.into_iter().map(words).collect()
+}
+
+#[test]
+fn names_resolve_alike_in_every_command() {
+    let folder = TempDir::new().unwrap();
+    let suite = folder.path().join("suite.epd");
+    std::fs::write(&suite, "6k1/5ppp/8/8/8/8/8/R3K3 w - - bm Ra8#;\n").unwrap();
+    let suite = suite.to_str().unwrap();
+    for (name, commands) in [
+        ("hand-set", 8),
+        ("shannon-1950", 2),
+        ("weights/moves.toml", 2),
+    ] {
+        for words in commands_with(name, suite).iter().take(commands) {
+            let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+            let output = finch(&arguments);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success(), "{arguments:?}: {stderr}");
+        }
+    }
+    for words in commands_with("hand-st", suite) {
+        let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_fails(&arguments, &["hand-st", "did you mean hand-set?"]);
+    }
+    let mut engine = Engine::start();
+    let said = engine.ask("setoption name WeightsFile value hand-st");
+    assert!(said[0].contains("did you mean hand-set?"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_engine_is_found_by_its_name_and_a_mistyped_one_is_suggested() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("sparrowfish");
+    let script = format!("#!/bin/sh\nexec '{}'\n", env!("CARGO_BIN_EXE_finch"));
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let play = |name: &str| {
+        let rest = ["--games", "2", "--depth", "1", "--maxmoves", "1", "--quiet"];
+        let path = format!(
+            "{}:{}",
+            folder.path().display(),
+            std::env::var("PATH").unwrap()
+        );
+        let output = Command::new(env!("CARGO_BIN_EXE_finch"))
+            .args([&["match", name, "default"][..], &rest].concat())
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        (output, stderr)
+    };
+    let (output, stderr) = play("sparrowfish");
+    assert!(output.status.success(), "{stderr}");
+    assert!(stdout(&output).contains("sparrowfish vs default"));
+    let (output, stderr) = play("sparowfish");
+    assert_eq!(output.status.code(), Some(1));
+    let hint = "did you mean the engine sparrowfish?";
+    assert!(stderr.contains(hint), "{stderr}");
 }

@@ -53,7 +53,9 @@ fn games(file: &str) -> Vec<String> {
             let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
             let is_time = |word: &&&str| {
                 let word = word.trim_end_matches(['}', ',']);
-                word.ends_with('s') && word.contains('.') && !word.contains('/')
+                let seconds = word.ends_with('s') && word.contains('.') && !word.contains('/');
+                let command = ["[%clk", "[%emt"].contains(&word);
+                seconds || command || word.ends_with(']') && word.contains(':')
             };
             words
                 .iter()
@@ -109,6 +111,64 @@ fn a_seed_gives_the_same_games_at_any_concurrency() {
         alone != play("other.pgn", "3", "6"),
         "another seed, the same games"
     );
+}
+
+/// The comments after the moves of a game, one line each.
+fn comments(game: &str) -> Vec<String> {
+    let text = game.replace('\n', " ");
+    let comments = text.split('{').skip(1);
+    comments
+        .map(|rest| rest.split('}').next().unwrap().to_owned())
+        .collect()
+}
+
+/// The argument of a command such as `[%clk 0:01:00]`.
+fn argument<'a>(comment: &'a str, command: &str) -> Option<&'a str> {
+    let (_, rest) = comment.split_once(&format!("[%{command} "))?;
+    rest.split(']').next()
+}
+
+#[test]
+fn comments_speak_to_match_runners_and_to_guis() {
+    let directory = TempDir::new().unwrap();
+    let (openings, pgn) = (
+        path(&directory, "openings.pgn"),
+        path(&directory, "games.pgn"),
+    );
+    let najdorf = "1. Nf3 c5 2. e4 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 *\n";
+    fs::write(&openings, najdorf).unwrap();
+    let players = ["default", "weights=hand-set name=other"];
+    let limits = ["--tc", "60+1", "--depth", "1", "--maxmoves", "9"];
+    let rest = ["--games", "2", "--openings", &openings, "--pgn", &pgn];
+    succeed(&[&players[..], &limits, &rest, &["--plies", "10"]].concat());
+    let text = fs::read_to_string(&pgn).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(text.contains(&format!("[White \"Finch {version} (default)\"]")));
+    assert!(text.contains("[White \"other\"]"));
+    assert!(text.contains("[ECO \"B90\"]"), "{text}");
+    assert!(text.contains("[Opening \"Sicilian Defence: Najdorf"));
+    assert!(text.lines().all(|line| line.len() < 80), "{text}");
+    for game in text.split("[Event ").skip(1) {
+        let movetext = game.split("\n\n").nth(1).unwrap();
+        let comments = comments(movetext);
+        assert_eq!(comments.len(), 18);
+        assert!(comments[..10].iter().all(|comment| comment == "book"));
+        for (index, comment) in comments.iter().enumerate().skip(10) {
+            let (score, rest) = comment.split_once("/1 ").unwrap();
+            let seconds = rest.split('s').next().unwrap();
+            let mine: f64 = score.parse().unwrap();
+            let eval = argument(comment, "eval").unwrap();
+            let white: f64 = eval.strip_suffix(",1").unwrap().parse().unwrap();
+            let side = if index % 2 == 0 { 1.0 } else { -1.0 };
+            assert_eq!(mine, side * white, "{comment}");
+            let (clock, used) = (argument(comment, "clk"), argument(comment, "emt"));
+            assert!(clock.unwrap().starts_with("0:01:0"), "{comment}");
+            assert!(used.unwrap().starts_with("0:00:0"), "{comment}");
+            assert!(seconds.parse::<f64>().unwrap() < 10.0, "{comment}");
+        }
+        let last = comments.last().unwrap();
+        assert!(last.contains("s, Draw by adjudication [%eval"), "{last}");
+    }
 }
 
 #[test]
@@ -631,6 +691,60 @@ fn openings_come_from_epd_and_pgn() {
     let wrong = load(&file("b.pgn", "1. e5 *\n"), 8, 1).unwrap_err();
     assert!(wrong.to_string().contains("e5"), "{wrong}");
     assert!(load(&file("c.epd", ""), 8, 1).is_err());
+}
+
+#[test]
+fn a_match_plays_the_lines_of_a_polyglot_book() {
+    let directory = TempDir::new().unwrap();
+    let (games, book, pgn) = (
+        path(&directory, "games.pgn"),
+        path(&directory, "book.bin"),
+        path(&directory, "out.pgn"),
+    );
+    fs::write(
+        &games,
+        "[Result \"1/2-1/2\"]\n\n1. e4 c5 2. Nf3 d6 1/2-1/2\n",
+    )
+    .unwrap();
+    let build = ["book", "build", &games, "--min-games", "1", "--out", &book];
+    assert!(
+        Command::new(FINCH)
+            .args(build)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let rest = ["--games", "2", "--maxmoves", "4", "--pgn", &pgn];
+    succeed(&[&[SHALLOWER, SHALLOWER, "--openings", &book], &rest[..]].concat());
+    let text = fs::read_to_string(&pgn).unwrap();
+    let line = "1. e4 {book} c5 {book} 2. Nf3 {book} d6 {book}";
+    assert_eq!(text.matches(line).count(), 2, "{text}");
+    assert_eq!(text.matches("[Opening \"Sicilian Defence").count(), 2);
+}
+
+#[test]
+fn a_match_too_short_for_an_interval_says_so() {
+    let tell = |player: &str| {
+        let rest = ["--games", "2", "--maxmoves", "150", "--quiet"];
+        succeed(&[&["weights=default name=one depth=2", player], &rest[..]].concat())
+    };
+    let even = tell("weights=default name=two depth=2");
+    assert!(
+        even.contains("Elo: 0.00 (too few games for an error)"),
+        "{even}"
+    );
+    let directory = TempDir::new().unwrap();
+    let blind = path(&directory, "blind.toml");
+    fs::write(&blind, "name = \"blind\"\n\n[material]\npawn = 100\n").unwrap();
+    let lost = tell(&format!("weights={blind} name=blind depth=1"));
+    assert!(lost.contains("Elo: unbounded (no points lost)"), "{lost}");
+    for table in [even, lost] {
+        let table = table.to_lowercase();
+        for nonsense in ["nan", " inf", "+/- 0.00"] {
+            assert!(!table.contains(nonsense), "{table}");
+        }
+    }
 }
 
 #[test]

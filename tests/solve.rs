@@ -80,6 +80,15 @@ fn another_engine_solves_beside_finch() {
 }
 
 #[test]
+fn weights_solve_beside_finch_as_engines_do() {
+    let engines = ["--engine", "hand-set", "--engine", "vazquez-2013"];
+    let output = Suite::new(SUITE).solve(&[&["--depth", "3"], &engines[..]].concat());
+    let out = text(&output.stdout);
+    assert!(out.contains("\nhand-set: 3 of 4 solved"), "{out}");
+    assert!(out.contains("\nvazquez-2013: 3 of 4 solved"), "{out}");
+}
+
+#[test]
 fn what_cannot_be_solved_is_one_clear_line() {
     let fails = |output: Output, mentions: &str| {
         let error = text(&output.stderr);
@@ -89,6 +98,8 @@ fn what_cannot_be_solved_is_one_clear_line() {
     fails(Suite::new("# nothing\n").solve(&[]), "best move (bm)");
     let none = Suite::new(SUITE).solve(&["--engine", "/no/such/engine"]);
     fails(none, "/no/such/engine");
+    let mistyped = Suite::new(SUITE).solve(&["--engine", "hand-sat"]);
+    fails(mistyped, "did you mean hand-set?");
     let suite = Suite::new(SUITE);
     std::fs::remove_file(suite.path()).unwrap();
     fails(suite.solve(&[]), "suite.epd");

@@ -462,6 +462,40 @@ fn help_lists_commands_and_options() {
     }
 }
 
+/// `script` gives the program a terminal; its version on Linux takes the command by `-c`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_at_a_terminal_is_greeted_with_one_line_and_a_pipe_is_not() {
+    let mut piped = Engine::start();
+    assert!(piped.sync().is_empty());
+    let terminal = std::process::Command::new("script")
+        .args(["-qec", env!("CARGO_BIN_EXE_finch"), "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn();
+    let Ok(mut terminal) = terminal else {
+        eprintln!("skipped: no program called script");
+        return;
+    };
+    use std::io::Write as _;
+    let mut input = terminal.stdin.take().unwrap();
+    input.write_all(b"foo\nquit\n").unwrap();
+    let output = terminal.wait_with_output().unwrap();
+    drop(input);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let greetings: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("Type help"))
+        .collect();
+    let greeting = format!(
+        "Finch {}, a UCI chess engine; weights: ",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(greetings[0].starts_with(&greeting), "{text}");
+    assert!(greetings[1].contains("Unknown command: 'foo'"), "{text}");
+    assert_eq!(greetings.len(), 2, "{text}");
+}
+
 #[test]
 fn flip_swaps_the_colours() {
     let mut engine = Engine::start();

@@ -9,7 +9,7 @@ use shakmaty::{ByColor, Color, Move, Outcome, Position as _};
 
 use super::analyser::{Analyser, AnalyserError};
 use crate::eval::Centipawns;
-use crate::play::pgn::{tag_line, wrap};
+use crate::play::pgn::{comment_words, eval_text, tag_line, wrap};
 use crate::play::uci_engine::EngineLine;
 use crate::position::Position;
 use crate::search::Limits;
@@ -186,7 +186,8 @@ fn annotated_move(
     let judgement = Judgement::of(lost_chance);
     let mover = position.turn();
     let for_white = if mover.is_white() {
-        opposite(after.score)
+        // Who is mated now (`Mate(0)`) was mated by the other.
+        -after.score
     } else {
         after.score
     };
@@ -207,16 +208,6 @@ fn annotated_move(
             _ => line_in_san(position, &before.pv),
         },
         clocks: clocks.to_owned(),
-    }
-}
-
-/// The same score seen by the other side. Who is mated now (`Mate(0)`) was mated by the other.
-fn opposite(score: ReportedScore) -> ReportedScore {
-    match score {
-        ReportedScore::Centipawns(Centipawns(score)) => {
-            ReportedScore::Centipawns(Centipawns(-score))
-        }
-        ReportedScore::Mate(moves) => ReportedScore::Mate(-moves),
     }
 }
 
@@ -301,7 +292,7 @@ impl AnnotatedGame {
             words.push(one.san.clone());
             words.extend(one.judgement.nag().map(str::to_owned));
             let comment = format!("{{ [%eval {}]{} }}", eval_text(one.score), one.clocks);
-            words.extend(comment.split(' ').map(str::to_owned));
+            words.extend(comment_words(&comment));
             number_needed = !one.variation.is_empty();
             if number_needed {
                 words.push(format!("({}", one.variation[0]));
@@ -313,14 +304,6 @@ impl AnnotatedGame {
         }
         words.push(self.outcome.to_string());
         words
-    }
-}
-
-/// As `[%eval]` has it: pawns with two decimals, or `#` and the moves to mate; for White.
-fn eval_text(score: ReportedScore) -> String {
-    match score {
-        ReportedScore::Centipawns(Centipawns(score)) => format!("{:.2}", f64::from(score) / 100.0),
-        ReportedScore::Mate(moves) => format!("#{moves}"),
     }
 }
 

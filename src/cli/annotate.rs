@@ -43,7 +43,7 @@ pub struct Arguments {
     /// Transposition table, in MiB.
     #[arg(long, default_value_t = 64, value_name = "MIB")]
     hash: usize,
-    /// Another engine instead of Finch: a command, or settings as `finch match` takes them.
+    /// Another engine instead of Finch: a command, weights, or settings as `finch match` takes them.
     #[arg(long, value_name = "CMD")]
     engine: Option<String>,
     /// Where to write the games [default: standard output].

@@ -43,8 +43,8 @@ pub struct Arguments {
     /// Transposition table of each engine, in MiB.
     #[arg(long, default_value_t = 64, value_name = "MIB")]
     hash: usize,
-    /// Another engine beside Finch: a command, or settings as `finch match` takes them, such as
-    /// "cmd=stockfish option.UCI_Elo=2000 name=SF". May be repeated.
+    /// Another engine beside Finch: a command, weights, or settings as `finch match` takes them, such
+    /// as "cmd=stockfish option.UCI_Elo=2000 name=SF". May be repeated.
     #[arg(long = "engine", value_name = "CMD")]
     engines: Vec<String>,
     /// One JSON object a line: every attempt, then every engine's score.

@@ -186,6 +186,12 @@ impl GameRecord {
     pub fn plies(&self) -> usize {
         self.opening.moves.len() + self.moves.len()
     }
+
+    /// All moves; those of the opening without a record.
+    pub fn played_moves(&self) -> impl Iterator<Item = (Move, Option<&MoveRecord>)> {
+        let opening = self.opening.moves.iter().map(|m| (*m, None));
+        opening.chain(self.moves.iter().map(|played| (played.m, Some(played))))
+    }
 }
 
 /// Plays a game to its end. `None` if `stop` is set before that.

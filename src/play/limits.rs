@@ -212,11 +212,16 @@ impl GameClocks {
         }
     }
 
+    /// What is left on a player's clock.
+    pub fn remaining(&self, color: Color) -> Option<Duration> {
+        self.clocks.get(color).map(|clock| clock.remaining)
+    }
+
     /// Ends the mover's turn: subtracts the elapsed time and adds the increment. False if the time
     /// limit was exceeded.
     pub fn press(&mut self, mover: Color, elapsed: Duration) -> bool {
         let allowed = self.move_limits(mover).search.allowance(mover);
-        if allowed.is_some_and(|allowed| elapsed > allowed + self.margin) {
+        if allowed.is_some_and(|allowed| elapsed > allowed.saturating_add(self.margin)) {
             return false;
         }
         if let Some(clock) = self.clocks.get_mut(mover) {

@@ -4,7 +4,7 @@
 //!   engine behind UCI, [`player_config`] either of them as the command line describes it
 //! - [`limits`]: time controls and other limits; [`adjudication`]: when games end early
 //! - [`game`]: one game; [`openings`]: where it starts; [`opening_generator`]: how balanced
-//!   openings are made
+//!   openings are made; `eco`: what they are called
 //! - [`match_settings`]: what a match is made from
 //! - [`tournament`]: a match, from [`schedule`] (pairings) through [`game_runner`] (games on many
 //!   threads) and [`games_file`] (PGN that a match resumes from) to [`crosstable`] and [`summary`]
@@ -16,6 +16,7 @@
 
 pub mod adjudication;
 pub mod crosstable;
+mod eco;
 pub mod engine_player;
 mod full_width_player;
 pub mod game;

@@ -1,19 +1,29 @@
 //! Writes games as PGN, with scores, depths and times as comments, and reads tags and results.
+//!
+//! A move's comment speaks to two kinds of readers. It starts as that of match runners does,
+//! `+0.31/12 0.523s`: the score for the mover, the depth, the time. The commands of GUIs and
+//! websites follow: `[%eval 0.31,12]`, for White, `[%clk 0:02:57.477]`, what is left on the clock,
+//! and `[%emt 0:00:00.523]`, the time of the move.
 
 use std::fmt::Write;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pgn_reader::{RawTag, Reader, Visitor};
 use shakmaty::san::SanPlus;
-use shakmaty::{CastlingMode, Position as _};
+use shakmaty::{ByColor, CastlingMode, Color, Position as _};
 use thiserror::Error;
 
+use super::eco::OpeningName;
 use super::game::{GameRecord, GameResult};
+use super::limits::{GameClocks, GameLimits};
+use super::player::MoveRecord;
 use super::ratings::PlayedGame;
 use crate::files::open_compressed;
 use crate::position::Position;
+use crate::search::score::ReportedScore;
 
 /// Tags this long are odd but harmless: annotated games carry whole opening names.
 pub const TAG_LINE_LIMIT: usize = 1 << 14;
@@ -27,7 +37,7 @@ pub struct PgnHeader<'a> {
     pub round: usize,
     pub white: &'a str,
     pub black: &'a str,
-    pub time_control: &'a str,
+    pub limits: ByColor<GameLimits>,
     /// Further tags.
     pub more: &'a [(&'a str, String)],
 }
@@ -54,16 +64,30 @@ pub fn write(record: &GameRecord, header: &PgnHeader<'_>) -> String {
         tag("Variant", "Chess960");
     }
     tag("PlyCount", &record.plies().to_string());
-    tag("TimeControl", header.time_control);
+    let moves = record.played_moves().map(|(m, _)| m);
+    if let Some(opening) = OpeningName::of_game(start, moves) {
+        tag("ECO", opening.eco);
+        tag("Opening", opening.name);
+    }
+    tag("TimeControl", &time_control(&header.limits));
     tag("Termination", record.end.termination());
     tag("GameDuration", &clock_time(record.duration.as_secs()));
     for (name, value) in header.more {
         tag(name, value);
     }
     text.push('\n');
-    text.push_str(&wrap(movetext(record)));
+    text.push_str(&wrap(movetext(record, header.limits)));
     text.push_str("\n\n");
     text
+}
+
+fn time_control(limits: &ByColor<GameLimits>) -> String {
+    let (white, black) = (limits.white.tag(), limits.black.tag());
+    if white == black {
+        white
+    } else {
+        format!("{white} against {black}")
+    }
 }
 
 /// A tag pair as a line.
@@ -75,26 +99,16 @@ pub fn tag_line(name: &str, value: &str) -> String {
 }
 
 /// Moves, comments and result, as words between which a line may break.
-fn movetext(record: &GameRecord) -> Vec<String> {
+fn movetext(record: &GameRecord, limits: ByColor<GameLimits>) -> Vec<String> {
     let mut words = Vec::new();
     let mut position = record.opening.start.clone();
+    // Whether the time was kept was seen when it was played.
+    let mut clocks = GameClocks::new(limits, Duration::MAX);
     let mut number_needed = true;
-    let book = record.opening.moves.iter().map(|m| (*m, "book".to_owned()));
-    let last = record.moves.len().saturating_sub(1);
-    let played = record.moves.iter().enumerate().map(|(index, played)| {
-        let score = played
-            .score
-            .map_or_else(|| "0.00".to_owned(), |score| score.to_string());
-        let seconds = played.elapsed.as_secs_f64();
-        let mut comment = format!("{score}/{} {seconds:.3}s", played.depth);
-        if index == last {
-            let _ = write!(comment, ", {}", record.end);
-        }
-        (played.m, comment)
-    });
-    for (m, comment) in book.chain(played) {
+    for (index, (m, played)) in record.played_moves().enumerate() {
         let number = position.chess().fullmoves();
-        if position.turn().is_white() {
+        let mover = position.turn();
+        if mover.is_white() {
             words.push(format!("{number}."));
         } else if number_needed {
             words.push(format!("{number}..."));
@@ -102,13 +116,88 @@ fn movetext(record: &GameRecord) -> Vec<String> {
         number_needed = false;
         let mut chess = position.chess().clone();
         words.push(SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string());
-        words.extend(format!("{{{comment}}}").split(' ').map(str::to_owned));
+        let is_last = index + 1 == record.plies();
+        let end = is_last.then(|| record.end.to_string());
+        let comment = match played {
+            None => "book".to_owned(),
+            Some(played) => {
+                clocks.press(mover, played.elapsed);
+                move_comment(played, mover, clocks.remaining(mover), end.as_deref())
+            }
+        };
+        words.extend(comment_words(&format!("{{{comment}}}")));
         position.play(m);
     }
     if record.moves.is_empty() {
-        words.extend(format!("{{{}}}", record.end).split(' ').map(str::to_owned));
+        words.extend(comment_words(&format!("{{{}}}", record.end)));
     }
     words.push(record.result().to_string());
+    words
+}
+
+fn move_comment(
+    played: &MoveRecord,
+    mover: Color,
+    clock: Option<Duration>,
+    end: Option<&str>,
+) -> String {
+    let score = played.score.map(|score| score.to_string());
+    let score = score.as_deref().unwrap_or("0.00");
+    let seconds = played.elapsed.as_secs_f64();
+    let mut comment = format!("{score}/{} {seconds:.3}s", played.depth);
+    if let Some(end) = end {
+        let _ = write!(comment, ", {end}");
+    }
+    if let Some(eval) = played.score.and_then(|score| eval_after(score, mover)) {
+        let _ = write!(comment, " [%eval {eval},{}]", played.depth);
+    }
+    if let Some(clock) = clock {
+        let _ = write!(comment, " [%clk {}]", precise_time(clock));
+    }
+    let _ = write!(comment, " [%emt {}]", precise_time(played.elapsed));
+    comment
+}
+
+/// The mover's score as `[%eval]` has it: for White, in the position after the move. A mating move
+/// has none.
+fn eval_after(score: ReportedScore, mover: Color) -> Option<String> {
+    let score = match score {
+        ReportedScore::Mate(moves) if moves > 0 => ReportedScore::Mate(moves - 1),
+        other => other,
+    };
+    match score {
+        ReportedScore::Mate(0) => None,
+        score if mover.is_white() => Some(eval_text(score)),
+        score => Some(eval_text(-score)),
+    }
+}
+
+/// As `[%eval]` has it: pawns with two decimals, or `#` and the moves to mate.
+pub fn eval_text(score: ReportedScore) -> String {
+    match score {
+        ReportedScore::Centipawns(score) => format!("{:.2}", f64::from(score.0) / 100.0),
+        ReportedScore::Mate(moves) => format!("#{moves}"),
+    }
+}
+
+/// The words of a comment, between which a line may break. Commands such as `[%clk 0:01:00]` stay
+/// whole: not every reader expects a line break in one.
+pub fn comment_words(comment: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut in_command = false;
+    for word in comment.split(' ') {
+        match words.last_mut() {
+            Some(command) if in_command => {
+                command.push(' ');
+                command.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+        in_command = match in_command {
+            true => !word.contains(']'),
+            false => word.contains("[%") && !word.contains(']'),
+        };
+    }
     words
 }
 
@@ -128,6 +217,19 @@ pub fn wrap(words: Vec<String>) -> String {
         column += word.len();
     }
     text
+}
+
+/// Hours, minutes, seconds and milliseconds, as `[%clk]` and `[%emt]` have them.
+fn precise_time(time: Duration) -> String {
+    let milliseconds = (time.as_secs_f64() * 1000.0).round() as u64;
+    let seconds = milliseconds / 1000;
+    format!(
+        "{}:{:02}:{:02}.{:03}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60,
+        milliseconds % 1000
+    )
 }
 
 fn clock_time(seconds: u64) -> String {
@@ -258,6 +360,7 @@ impl Visitor for TagCollector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::Centipawns;
 
     #[test]
     fn a_game_without_its_result_is_not_finished() {
@@ -267,5 +370,28 @@ mod tests {
         assert_eq!(games[0].result(), Some(GameResult::WhiteWins));
         assert_eq!(games[1].get("White"), Some("b"));
         assert_eq!(games[1].result(), None);
+    }
+
+    #[test]
+    fn evals_are_for_white_and_for_the_position_after_the_move() {
+        let pawns = ReportedScore::Centipawns(Centipawns(-125));
+        let (white, black) = (Color::White, Color::Black);
+        assert_eq!(eval_after(pawns, white).as_deref(), Some("-1.25"));
+        assert_eq!(eval_after(pawns, black).as_deref(), Some("1.25"));
+        // Black mates in three, one of which is played.
+        let mate = ReportedScore::Mate(3);
+        assert_eq!(eval_after(mate, black).as_deref(), Some("#-2"));
+        let mated = ReportedScore::Mate(-3);
+        assert_eq!(eval_after(mated, black).as_deref(), Some("#3"));
+        assert_eq!(eval_after(ReportedScore::Mate(1), white), None);
+    }
+
+    #[test]
+    fn lines_never_break_within_a_command() {
+        let words = comment_words("{+0.1/3 0.1s [%eval 0.10,3] [%clk 0:01:00.000]}");
+        assert_eq!(
+            words,
+            ["{+0.1/3", "0.1s", "[%eval 0.10,3]", "[%clk 0:01:00.000]}"]
+        );
     }
 }

@@ -14,8 +14,8 @@ use thiserror::Error;
 use super::engine_player::EnginePlayer;
 use super::limits::{GameLimits, TimeControlError, duration};
 use super::player::{Fault, FaultKind, Player};
-use super::uci_engine::{EngineCommand, EnginePool, UciEngine, find_program};
-use crate::eval::{Centipawns, Weights, WeightsError};
+use super::uci_engine::{EngineCommand, EnginePool, UciEngine, find_program, similar_program};
+use crate::eval::{Centipawns, Weights, WeightsError, WeightsProblem};
 use crate::hash::StableHasher;
 use crate::search::full_width::FullWidthSearch;
 use crate::search::{EngineError, EngineSettings};
@@ -38,6 +38,8 @@ pub enum PlayerKind {
         /// Another contempt than that of UCI.
         contempt: Option<Centipawns>,
         tablebases: Option<Arc<Tablebases>>,
+        /// The player is called after its weights; nobody chose a name.
+        unnamed: bool,
     },
     Uci(EngineCommand),
     /// An engine that other players may use in other games, with other options.
@@ -48,6 +50,11 @@ pub enum PlayerKind {
 pub enum PlayerConfigError {
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    #[error("{error}; did you mean the engine {program}?")]
+    Mistyped {
+        error: WeightsError,
+        program: String,
+    },
     #[error("player '{player}': a quotation mark is not closed")]
     Quotation { player: String },
     #[error("player '{player}': '{word}' is not a setting such as cmd=, name= or option.Hash=")]
@@ -80,6 +87,7 @@ impl PlayerConfig {
                 hash: None,
                 contempt: None,
                 tablebases: None,
+                unnamed: false,
             },
             limits: GameLimits::default(),
         }
@@ -94,6 +102,7 @@ impl PlayerConfig {
                 hash: None,
                 contempt: Some(Centipawns(0)),
                 tablebases: None,
+                unnamed: false,
             },
             limits: GameLimits::default(),
         }
@@ -102,16 +111,29 @@ impl PlayerConfig {
     pub fn parse(text: &str) -> Result<PlayerConfig, PlayerConfigError> {
         if text.contains('=') && !Path::new(text).exists() {
             Settings::read(text)?.player(text)
-        } else if is_engine(text) {
-            PlayerConfig::parse_engine(text)
         } else {
-            Ok(PlayerConfig::in_process(&stem(text), load(text)?))
+            let name = Some(text.to_owned());
+            let (command, weights) = match is_engine(text) {
+                true => (name, None),
+                false => (None, name),
+            };
+            let settings = Settings {
+                command,
+                weights,
+                ..Settings::default()
+            };
+            settings.player(text)
         }
     }
 
-    /// An engine: its command alone, or settings.
+    /// A player to analyse with: an engine's command, weights, or settings. Other than in
+    /// [`PlayerConfig::parse`] a file is a program unless it ends with `.toml`.
     pub fn parse_engine(text: &str) -> Result<PlayerConfig, PlayerConfigError> {
-        if text.contains('=') {
+        let path = Path::new(text);
+        let is_settings = text.contains('=') && !path.exists();
+        let is_file = path.exists() || text.contains(std::path::is_separator);
+        let is_weights = path.extension().is_some_and(|ending| ending == "toml");
+        if is_settings || !is_file || is_weights {
             return PlayerConfig::parse(text);
         }
         let settings = Settings {
@@ -119,6 +141,17 @@ impl PlayerConfig {
             ..Settings::default()
         };
         settings.player(text)
+    }
+
+    /// The name for files that others read, where the name of some weights says too little:
+    /// `Finch 0.2.0 (default)`.
+    pub fn full_name(&self) -> String {
+        match self.kind {
+            PlayerKind::InProcess { unnamed: true, .. } => {
+                format!("Finch {} ({})", env!("CARGO_PKG_VERSION"), self.name)
+            }
+            _ => self.name.clone(),
+        }
     }
 
     /// A player that can play games with these limits.
@@ -131,6 +164,7 @@ impl PlayerConfig {
                 hash,
                 contempt,
                 tablebases,
+                ..
             } => {
                 let hash = hash.unwrap_or_else(|| limits.hash());
                 let created: Result<Box<dyn Player>, EngineError> = match limits.full_width {
@@ -163,6 +197,7 @@ impl PlayerConfig {
                 hash,
                 contempt,
                 tablebases,
+                ..
             } => {
                 hasher.write(b"in process");
                 hasher.write_u64(weights.id().0);
@@ -241,7 +276,15 @@ fn is_engine(text: &str) -> bool {
 }
 
 fn load(path: &str) -> Result<Arc<Weights>, PlayerConfigError> {
-    Ok(Arc::new(Weights::named(Path::new(path))?))
+    let mistyped = |error: WeightsError| {
+        let hinted = matches!(error.problem, WeightsProblem::Mistyped { .. });
+        match similar_program(path).filter(|_| !hinted && !Path::new(path).exists()) {
+            Some(program) => PlayerConfigError::Mistyped { error, program },
+            None => error.into(),
+        }
+    };
+    let weights = Weights::named(Path::new(path)).map_err(mistyped)?;
+    Ok(Arc::new(weights))
 }
 
 /// A player that could not allocate its memory. It loses its games.
@@ -354,6 +397,7 @@ impl Settings {
                     hash: self.hash,
                     contempt: None,
                     tablebases: tablebases.map(Arc::new),
+                    unnamed: self.name.is_none(),
                 };
                 (kind, stem(&path))
             }

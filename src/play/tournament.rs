@@ -178,19 +178,12 @@ impl Tournament {
     }
 
     fn pgn(&self, id: &str, number: usize, pairing: &Pairing, record: &GameRecord) -> String {
-        let limits = self.runner().limits(pairing);
-        let (white, black) = (limits.white.tag(), limits.black.tag());
-        let time_control = if white == black {
-            white
-        } else {
-            format!("{white} against {black}")
-        };
         let header = PgnHeader {
             event: &self.event,
             round: pairing.opening + 1,
-            white: &self.players[pairing.white].name,
-            black: &self.players[pairing.black].name,
-            time_control: &time_control,
+            white: &self.players[pairing.white].full_name(),
+            black: &self.players[pairing.black].full_name(),
+            limits: self.runner().limits(pairing),
             more: &[(MATCH_TAG, id.to_owned()), (GAME_TAG, number.to_string())],
         };
         pgn::write(record, &header)

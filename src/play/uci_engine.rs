@@ -22,8 +22,8 @@ use crate::eval::Centipawns;
 use crate::position::{Game, Position};
 use crate::search::Limits;
 use crate::search::score::ReportedScore;
-pub use process::find_program;
 use process::{EngineProcess, ended};
+pub use process::{find_program, similar_program};
 
 pub use option::{DeclaredOption, OptionKind};
 pub use pool::{EnginePool, PooledEngine};

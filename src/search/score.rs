@@ -2,6 +2,7 @@
 //! below them.
 
 use std::fmt;
+use std::ops::Neg;
 
 use crate::eval::{Centipawns, Score, WinModel};
 
@@ -126,6 +127,20 @@ impl ReportedScore {
 
     pub fn is_within(self, centipawns: u32) -> bool {
         self.centipawns().unsigned_abs() <= centipawns
+    }
+}
+
+impl Neg for ReportedScore {
+    type Output = ReportedScore;
+
+    /// The same score seen by the other side.
+    fn neg(self) -> ReportedScore {
+        match self {
+            ReportedScore::Centipawns(Centipawns(score)) => {
+                ReportedScore::Centipawns(Centipawns(score.saturating_neg()))
+            }
+            ReportedScore::Mate(moves) => ReportedScore::Mate(moves.saturating_neg()),
+        }
     }
 }
 

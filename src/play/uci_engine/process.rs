@@ -45,6 +45,10 @@ pub struct EngineProcess {
     castling_mode: CastlingMode,
 }
 
+/// The flag of Windows that keeps Ctrl-C from a child process.
+#[cfg(windows)]
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+
 /// Where Debian keeps its chess engines; not on every PATH.
 const GAMES_FOLDER: &str = "/usr/games";
 
@@ -53,11 +57,35 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     if name.is_empty() || name.contains(std::path::is_separator) {
         return None;
     }
+    let with_suffix = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    program_folders()
+        .flat_map(|folder| [folder.join(&with_suffix), folder.join(name)])
+        .find(|program| program.is_file())
+}
+
+/// The program whose name a mistyped one is closest to.
+pub fn similar_program(name: &str) -> Option<String> {
+    /// Short words resemble some program or other.
+    const LEAST_LETTERS: usize = 5;
+    if name.len() < LEAST_LETTERS || name.contains(std::path::is_separator) {
+        return None;
+    }
+    let files = program_folders().filter_map(|folder| folder.read_dir().ok());
+    let names = files.flatten().filter_map(|entry| {
+        let file = entry.ok()?.file_name().into_string().ok()?;
+        let suffix = std::env::consts::EXE_SUFFIX;
+        Some(file.strip_suffix(suffix).unwrap_or(&file).to_owned())
+    });
+    let alike = names.map(|known| (strsim::jaro_winkler(&known, name), known));
+    let best = alike.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.filter(|(likeness, _)| *likeness > 0.9)
+        .map(|(_, known)| known)
+}
+
+fn program_folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain([PathBuf::from(GAMES_FOLDER)]);
-    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let mut programs = folders.map(|folder| folder.join(&file));
-    programs.find(|program| program.is_file())
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.into_iter().chain([PathBuf::from(GAMES_FOLDER)])
 }
 
 impl EngineProcess {
@@ -76,6 +104,11 @@ impl EngineProcess {
         // Ctrl-C is for the match to handle; it must not kill the engines.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        #[cfg(windows)]
+        std::os::windows::process::CommandExt::creation_flags(
+            &mut command,
+            CREATE_NEW_PROCESS_GROUP,
+        );
         let failed = |why: String| {
             Fault::new(
                 FaultKind::Disconnect,
