@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use finch::eval::Weights;
+use finch::eval::{Weights, evaluate_uncached};
 use finch::position::{Game, Position, movegen};
 use finch::random::{Purpose, stream};
 use finch::search::score::DRAW;
@@ -467,6 +467,21 @@ fn king_and_pawn_endings(step: usize) -> impl Iterator<Item = Position> {
         })
 }
 
+/// The evaluator's bitbase, on all of its positions.
+#[test]
+fn king_and_pawn_against_king_is_evaluated_as_the_tables_say() {
+    let Some(folder) = folder() else { return };
+    let tables = Tablebases::open_all(folder).unwrap();
+    let mut compared = 0;
+    for position in king_and_pawn_endings(1) {
+        let wdl = tables.probe_wdl(&position).unwrap().signum();
+        let score = evaluate_uncached(&position, Weights::embedded());
+        assert_eq!(score.signum(), wdl, "{}: {score}", position.fen());
+        compared += 1;
+    }
+    assert!(compared > 150_000, "{compared}");
+}
+
 /// Searches the endings a little without tables: scores and moves must be what the tables say.
 fn king_and_pawn_is_right(step: usize) {
     let Some(folder) = folder() else { return };
@@ -498,6 +513,24 @@ fn king_and_pawn_is_right(step: usize) {
         searched += 1;
     }
     println!("{searched} positions of king and pawn against king");
+}
+
+/// After a7 Kb7 a8=R the evaluation says that White wins. Black takes the rook, which is worth less
+/// than the score says.
+#[test]
+fn a_rook_that_is_taken_at_once_does_not_win() {
+    let settings = EngineSettings::neutral(Arc::new(Weights::default()), 1).unwrap();
+    let mut finch = Engine::new(settings).unwrap();
+    for king in ["K7", "1K6", "4K3", "7K"] {
+        let fen = format!("8/8/P1k5/8/8/8/8/{king} w - - 0 1");
+        let game = Game::new(Position::from_fen(&fen).unwrap());
+        for depth in 1..=6 {
+            finch.new_game();
+            let request = SearchRequest::new(game.clone(), Limits::depth(depth));
+            let score = finch.search(request).score;
+            assert!(score.abs() < 50, "{fen} at depth {depth}: {score}");
+        }
+    }
 }
 
 #[test]

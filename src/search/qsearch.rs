@@ -10,6 +10,10 @@ use super::transposition::{Bound, Entry};
 use crate::position::Position;
 use crate::position::movegen::PackedMove;
 
+/// A side with no more men, its king included, may be unable to mate without one of them: taking it
+/// changes the score by more than it is worth.
+const MEN_TO_MATE: usize = 3;
+
 impl Search<'_> {
     /// The quiescence search at the horizon of the main search.
     pub(super) fn qsearch<N: NodeType>(
@@ -74,7 +78,11 @@ impl Search<'_> {
                 if in_check && !is_tactical(m) {
                     // One quiet evasion is enough once it is not mate.
                     picker.skip_quiets();
-                } else if !in_check && m.is_capture() && m.promotion().is_none() {
+                } else if !in_check
+                    && m.is_capture()
+                    && m.promotion().is_none()
+                    && position.them().count() > MEN_TO_MATE
+                {
                     // Futility: even winning the piece leaves the score below alpha.
                     let gain = self.data.piece_values.capture(m) + self.params.quiescence_margin;
                     if stand_pat + gain <= alpha {
