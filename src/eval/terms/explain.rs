@@ -364,8 +364,12 @@ impl Explanation {
             writeln!(f, "Mop-up      {note}")?;
         }
         let mover = if self.white_to_move { "White" } else { "Black" };
-        let score = f64::from(self.score) / self.pawn;
-        let white = f64::from(self.score_white) / self.pawn;
+        // Rounded as in `score cp`.
+        let centipawns = |score: i32| (f64::from(score) * 100.0 / self.pawn).round();
+        let (score, white) = (
+            centipawns(self.score) / 100.0,
+            centipawns(self.score_white) / 100.0,
+        );
         writeln!(
             f,
             "\nScore       {white:+.2} for White ({score:+.2} for {mover}, to move)"
