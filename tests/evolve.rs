@@ -11,35 +11,41 @@ use std::time::{Duration, Instant};
 use finch::eval::{Family, Weights};
 use finch::random::{Purpose, stream};
 use finch::tune::evolve::{EvolveLimits, EvolveObserver, EvolveRun, EvolveStage, EvolveState};
+use finch::tune::run::{RunFolder, RunJournal};
 use rand::RngExt;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 
-/// Budgets for a generation of a second.
-const SMALL: [&str; 14] = [
+/// Budgets for a generation of a second; every second one tunes the constants of the search.
+const SMALL: [&str; 20] = [
     "start.ramp=2",
     "start.width=64",
-    "selfplay.positions=[200, 300]",
-    "selfplay.nodes=[10, 20]",
-    "selfplay.share=0.2",
-    "training.window=2",
-    "training.positions=512",
+    "selfplay.positions=[100, 150]",
+    "selfplay.nodes=[5, 10]",
+    "selfplay.share=1.0",
+    "training.window=1",
+    "training.passes=2",
+    "training.positions=256",
     "training.batch=64",
     "training.validations=2",
     "training.learning_rate=[0.02, 0.01]",
-    "sprt.games=6",
-    "sprt.nodes=40",
+    "search.every=2",
+    "search.games=4",
+    "search.nodes=10",
+    "search.r=2",
+    "sprt.games=4",
+    "sprt.nodes=20",
     "anchors.every=2",
     "anchors.games=2",
+    "anchors.nodes=10",
 ];
 
 fn changes() -> Vec<(String, String)> {
-    let small = SMALL.iter().chain(&["anchors.nodes=20"]);
     let split = |text: &&str| {
         let (key, value) = text.split_once('=').unwrap();
         (key.to_owned(), value.to_owned())
     };
-    small.map(split).collect()
+    SMALL.iter().map(split).collect()
 }
 
 fn command(out: &Path, more: &[&str]) -> Command {
@@ -146,6 +152,7 @@ fn two_generations_from_zero_on_any_number_of_threads_and_after_interruptions() 
         EvolveStage::Challenge,
     ];
     assert_eq!(stages[..3], expected);
+    assert!(stages.contains(&EvolveStage::Search));
     assert_eq!(stages.last(), Some(&EvolveStage::Anchors));
     let interrupted = evolve(&broken, 2, 3);
     assert!(interrupted.len() > stages.len());
@@ -157,9 +164,24 @@ fn two_generations_from_zero_on_any_number_of_threads_and_after_interruptions() 
         assert_eq!(champion.uses(*family), *family == Family::Material);
     }
     let page = fs::read_to_string(whole.join("report.html")).unwrap();
-    for text in ["random weights", "vazquez-2013", "hours", "<svg"] {
+    for text in [
+        "random weights",
+        "vazquez-2013",
+        "hours",
+        "search constants",
+        "<svg",
+    ] {
         assert!(page.contains(text), "{text}");
     }
+    // The tuned constants are on record, and say where they come from if they play.
+    let journal = RunJournal::read(&RunFolder::open(&whole).unwrap()).unwrap();
+    assert_eq!(journal.curve("search_games"), [(2.0, 4.0)]);
+    assert!(journal.last("search_changed") > Some(0.0));
+    let accepted = journal.last("accepted") == Some(1.0);
+    let origin = champion.provenance.iter().find(|(key, _)| key == "search");
+    assert_eq!(accepted, !champion.search.is_empty());
+    assert_eq!(accepted, origin.is_some());
+
     // Another generation: what has left the window goes.
     let more = finch(&whole, &["--generations", "3", "--threads", "2"]);
     let text = String::from_utf8_lossy(&more.stdout).into_owned();
@@ -170,7 +192,8 @@ fn two_generations_from_zero_on_any_number_of_threads_and_after_interruptions() 
     let labels = fs::read_dir(whole.join("labels")).unwrap();
     let mut labels: Vec<_> = labels.map(|entry| entry.unwrap().file_name()).collect();
     labels.sort();
-    assert_eq!(labels, ["0002.bin", "0003.bin"]);
+    // The second generation tuned constants and has no labels.
+    assert_eq!(labels, ["0003.bin"]);
     assert!(!whole.join("generation-0003").exists());
 }
 
@@ -207,6 +230,50 @@ fn hours_end_a_run_that_resumes() {
     assert!(out.join("champion.toml").exists() && !out.join("journal.csv").exists());
     let refusal = refused(finch(&out, &["--hours=-1"]));
     assert!(refusal.contains("--hours"), "{refusal}");
+}
+
+#[test]
+fn a_champion_is_installed_if_it_beats_what_plays_now() {
+    // A program in a folder of its own, so that installing does not disturb other tests.
+    let home = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let [program, installed] = ["finch", "finch-weights.toml"].map(|name| home.path().join(name));
+    fs::hard_link(FINCH, &program).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut evolve = Command::new(&program);
+        evolve.arg("evolve").current_dir(home.path());
+        let small = [
+            "--hours",
+            "0",
+            "--set",
+            "sprt.games=2",
+            "--set",
+            "sprt.nodes=30",
+        ];
+        evolve.args(small).args(arguments).output().unwrap()
+    };
+    let same = run(&["--out", "same", "--install"]);
+    assert!(same.status.success(), "{same:?}");
+    let text = String::from_utf8_lossy(&same.stdout).into_owned();
+    assert!(text.ends_with("plays already\n"), "{text}");
+
+    // Its random network loses to the built-in one.
+    let refusal = refused(run(&["--from", "zero", "--out", "zero", "--install"]));
+    for text in [
+        "not installed",
+        "% in 2 games",
+        "that play now (Finch)",
+        "--force",
+    ] {
+        assert!(refusal.contains(text), "{refusal}");
+    }
+    assert!(!installed.exists());
+    let forced = run(&["--out", "zero", "--install", "--force"]);
+    assert!(forced.status.success(), "{forced:?}");
+    let champion = fs::read_to_string(home.path().join("zero/champion.toml")).unwrap();
+    let name = champion.lines().next().unwrap();
+    assert!(fs::read_to_string(&installed).unwrap().starts_with(name));
+    let alone = refused(run(&["--out", "zero", "--force"]));
+    assert!(alone.contains("--install"), "{alone}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -10,22 +11,25 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::start_watch;
 use super::tune::{key_and_value, stop_on_interrupt, today};
+use super::weights::install;
 use crate::tune::evolve::{
     EvolveLimits, EvolveObserver, EvolveRun, EvolveSettings, EvolveStage, EvolveState, STARTED,
     ZERO, engine_anchors,
 };
+use crate::tune::preset::RunSettings;
 use crate::tune::report::{self, Watch};
 
 /// A generation: the champion plays itself at fixed nodes from random openings; a challenger
 /// learns from the positions of the last generations (scores of the search mixed with results); an
-/// SPRT between the two decides who plays on. Every few generations the champion plays fixed
+/// SPRT between the two decides who plays on. Every sixth generation tunes the constants of the
+/// search instead, by SPSA (search.every). Every few generations the champion plays fixed
 /// anchors. Budgets are games and positions, so the same seed gives the same champions on any
 /// number of threads, whatever interrupts the run.
 #[derive(Args)]
 #[command(after_help = "\
 --from zero: a random network of a small width judges every position, endings too; there are no
   fitted terms. Exchanges and pruning use fixed textbook piece values. The constants of the search
-  were once tuned with another evaluation.
+  start from values that were once tuned with another evaluation.
 
 Files in DIR: config.toml (all settings with their values), journal.csv (a row for each
   generation), champion.toml and its network, report.html. Labels that have left the window and
@@ -34,6 +38,7 @@ Files in DIR: config.toml (all settings with their values), journal.csv (a row f
 Examples:
   finch evolve --from zero --hours 3 --out runs/zero
   finch evolve --out runs/zero --hours 6           # three more hours
+  finch evolve --hours 8 --install                 # from the built-in weights; a winner plays
   finch evolve --from zero --set selfplay.positions=[50000,100000] --set sprt.games=200 --out runs/quick
   finch match runs/zero/champion.toml default --nodes 8000")]
 pub struct Arguments {
@@ -63,6 +68,13 @@ pub struct Arguments {
     /// Another value for a key of config.toml, such as sprt.games=200.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// At the end, play the champion against the weights that play now (sprt.games at sprt.nodes),
+    /// and install it if it wins.
+    #[arg(long)]
+    install: bool,
+    /// Install the champion without that match.
+    #[arg(long, requires = "install")]
+    force: bool,
     /// Number of threads; the result does not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
@@ -114,6 +126,14 @@ impl Arguments {
         );
         let worked = run.run();
         let (champion, generation) = (run.champion_path(), run.state().champion);
+        let settings = RunSettings {
+            closing_games: run.settings().sprt.games as u32,
+            closing_nodes: run.settings().sprt.nodes,
+            threads: self.threads,
+            ..RunSettings::default()
+        };
+        // The folder is free again.
+        drop(run);
         display.clear();
         watch.iter().for_each(Watch::finish);
         worked?;
@@ -121,6 +141,11 @@ impl Arguments {
         println!("champion: {} (generation {generation})", champion.display());
         println!("report: {}", self.out.join(report::FILE).display());
         println!("resume with: finch evolve --out {out}");
+        if self.install {
+            // The interruption ended the generations; another one ends this match.
+            stop.store(false, Ordering::Relaxed);
+            print!("{}", install(&champion, &settings, self.force, &stop)?);
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -80,7 +81,15 @@ impl Arguments {
                 games,
                 nodes,
                 force,
-            } => install(&file, games, nodes, force)?,
+            } => {
+                let settings = RunSettings {
+                    closing_games: games,
+                    closing_nodes: nodes,
+                    ..RunSettings::default()
+                };
+                let stop = stop_on_interrupt()?;
+                install(&file, &settings, force, &stop)?
+            }
             Action::Uninstall => uninstall()?,
             Action::WinModel { file, games, save } => win_model(&file, &games, save)?,
         };
@@ -167,7 +176,13 @@ fn installed() -> Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
-fn install(file: &Path, games: u32, nodes: u64, force: bool) -> Result<String> {
+/// Installs a weights file that wins a match against the weights that play now; any if `force`.
+pub(super) fn install(
+    file: &Path,
+    settings: &RunSettings,
+    force: bool,
+    stop: &AtomicBool,
+) -> Result<String> {
     let challenger = Weights::named(file)?;
     SearchParams::from_table(&challenger.search)
         .with_context(|| format!("{}: [search]", file.display()))?;
@@ -179,13 +194,7 @@ fn install(file: &Path, games: u32, nodes: u64, force: bool) -> Result<String> {
         if incumbent.id() == challenger.id() {
             return Ok(format!("{}: plays already\n", file.display()));
         }
-        let settings = RunSettings {
-            closing_games: games,
-            closing_nodes: nodes,
-            ..RunSettings::default()
-        };
-        let stop = stop_on_interrupt()?;
-        let closing = run::prove(&challenger, &incumbent, &settings, &stop)?;
+        let closing = run::prove(&challenger, &incumbent, settings, stop)?;
         closing.check_winner()?;
         let lines = closing.all().map(|played| format!("{played}\n"));
         text = lines.collect();

@@ -21,7 +21,7 @@ const RESIGN: ResignRule = ResignRule {
     two_sided: true,
 };
 /// Longer games are drawn.
-const MAX_MOVES: u32 = 200;
+pub const MAX_MOVES: u32 = 200;
 
 /// The first player against each of the others.
 pub struct Gauntlet {

@@ -2,8 +2,9 @@
 //!
 //! A generation is a sequence of stages ([`EvolveStage`]): the champion plays itself, a challenger
 //! learns from the labels of the last generations, and plays the champion under an SPRT; the
-//! winner plays on. Every few generations the champion plays fixed anchors. The labels of a
-//! rejected challenger stay: the next one learns from more.
+//! winner plays on. Now and then the challenger is the champion with other constants of the search
+//! instead, found by SPSA. Every few generations the champion plays fixed anchors. The labels of
+//! a rejected challenger stay: the next one learns from more.
 //!
 //! The folder of a run:
 //!
@@ -22,8 +23,9 @@
 //! interrupted by a stop flag or its hours, comes to the same champions.
 //!
 //! - `settings`, `state`: the two files; `start`: the first champion and the anchors
-//! - `stages`: the stages; `training` and `matches`: the work behind two of them
+//! - `stages`: the stages; `training`, `constants` and `matches`: the work behind three of them
 
+mod constants;
 mod matches;
 mod settings;
 mod stages;
@@ -50,13 +52,13 @@ use crate::play::player_config::PlayerConfigError;
 use crate::play::tournament::TournamentError;
 
 pub use settings::{
-    AnchorSettings, ChallengeSettings, EvolveSettings, SelfPlaySettings, StartSettings,
-    WindowTraining, ZERO,
+    AnchorSettings, ChallengeSettings, ConstantsTuning, EvolveSettings, SelfPlaySettings,
+    StartSettings, WindowTraining, ZERO,
 };
 pub use start::{DISCLOSURE, engine_anchors};
 pub use state::{
-    AnchorResult, ChallengeResult, CumulativeElo, EvolveStage, EvolveState, GenerationResult,
-    anchor_column,
+    AnchorResult, ChallengeResult, ConstantsResult, CumulativeElo, EvolveStage, EvolveState,
+    GenerationResult, anchor_column,
 };
 
 const CONFIG: &str = "config.toml";
@@ -206,12 +208,13 @@ impl<'a> EvolveRun<'a> {
     pub fn run(&mut self) -> Result<(), EvolveError> {
         self.remove_old_files()?;
         while !self.is_over() {
+            let generation = self.state.generation;
             let Some(next) = self.work()? else {
                 break;
             };
             self.state.stage = next;
             self.save_state()?;
-            if next == EvolveStage::SelfPlay {
+            if self.state.generation != generation {
                 self.remove_old_files()?;
             }
         }
@@ -245,10 +248,11 @@ impl<'a> EvolveRun<'a> {
     /// Removes labels that have left the window and the folders of earlier generations.
     fn remove_old_files(&self) -> Result<(), EvolveError> {
         let generation = self.state.generation;
-        let window = self.settings.training.window;
+        let needed = self.settings.window(generation.saturating_sub(1));
+        let oldest = needed.first().copied().unwrap_or_default();
         for entry in entries(&self.labels_folder())? {
             let number = number_in(&entry, "");
-            if number.is_some_and(|number| number + window < generation) {
+            if number.is_some_and(|number| number < oldest) {
                 fs::remove_file(&entry).map_err(failed(&entry))?;
             }
         }
@@ -288,6 +292,7 @@ fn begin(
     save_champion(folder, champion)?;
     let state = EvolveState {
         generation: 1,
+        stage: stages::first_stage(settings, 1),
         ..EvolveState::default()
     };
     Ok(state.write(folder)?)

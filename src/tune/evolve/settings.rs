@@ -16,6 +16,9 @@ pub struct EvolveSettings {
     pub start: StartSettings,
     pub selfplay: SelfPlaySettings,
     pub training: WindowTraining,
+    /// A folder of an earlier version has no such table, and goes on without.
+    #[serde(default)]
+    pub search: ConstantsTuning,
     pub sprt: ChallengeSettings,
     pub anchors: AnchorSettings,
 }
@@ -63,7 +66,11 @@ pub struct SelfPlaySettings {
 pub struct WindowTraining {
     /// Generations whose labels are learned from.
     pub window: u64,
-    /// Positions that are learned from in a generation; a label may come up several times.
+    /// How often each label of the window is learned from in a generation; 0 leaves it to
+    /// `positions`, as a config of an earlier version does.
+    #[serde(default)]
+    pub passes: f64,
+    /// The most positions that are learned from in a generation.
     pub positions: u64,
     pub batch: usize,
     /// Validations, of which the best counts.
@@ -75,6 +82,19 @@ pub struct WindowTraining {
     pub lambda: [f64; 2],
     /// The share of games that is kept for validation.
     pub validation_share: f64,
+}
+
+/// The table `[search]`: generations that tune the constants of the search, by SPSA.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantsTuning {
+    /// Every so many generations; 0 is never.
+    pub every: u64,
+    /// Games between neighbours of the champion's constants.
+    pub games: u64,
+    pub nodes: u64,
+    /// The learning rate at the end, as in the method `spsa`: more games, less of it.
+    pub r: f64,
 }
 
 /// The table `[sprt]`: the challenger's match against the champion.
@@ -126,6 +146,7 @@ impl EvolveSettings {
             },
             training: WindowTraining {
                 window: 8,
+                passes: 8.0,
                 positions: 2_000_000,
                 batch: 8_192,
                 validations: 10,
@@ -133,6 +154,12 @@ impl EvolveSettings {
                 weight_decay: 0.01,
                 lambda: [1.0, 0.4],
                 validation_share: 0.02,
+            },
+            search: ConstantsTuning {
+                every: 6,
+                games: 2_000,
+                nodes: 2_000,
+                r: 0.04,
             },
             sprt: ChallengeSettings {
                 elo0: 0.0,
@@ -190,6 +217,7 @@ impl EvolveSettings {
         let EvolveSettings {
             selfplay,
             training,
+            search,
             sprt,
             anchors,
             ..
@@ -215,10 +243,16 @@ impl EvolveSettings {
         check_range("selfplay.decided", selfplay.decided, 1..=100_000)?;
         check_range("training.window", training.window, 1..=10_000)?;
         check_range("training.positions", training.positions, 8..=1 << 40)?;
+        check_range("training.passes", training.passes, 0.0..=1e6)?;
         check_range("training.batch", training.batch, 8..=1 << 24)?;
         check_range("training.validations", training.validations, 1..=10_000)?;
         for lambda in training.lambda {
             check_range("training.lambda", lambda, 0.0..=1.0)?;
+        }
+        if search.every > 0 {
+            check_range("search.games", search.games, 2..=10_000_000)?;
+            check_range("search.nodes", search.nodes, 1..=1_000_000_000)?;
+            check_range("search.r", search.r, 1e-9..=100.0)?;
         }
         if sprt.elo0 >= sprt.elo1 {
             return fail("sprt.elo0", "must be below elo1");
@@ -262,10 +296,36 @@ impl EvolveSettings {
         self.between(nodes, generation).round() as u64
     }
 
+    /// Positions that are learned from in a generation whose window has so many labels.
+    pub fn training_positions(&self, labels: usize) -> u64 {
+        let WindowTraining {
+            passes, positions, ..
+        } = self.training;
+        match passes {
+            0.0 => positions,
+            passes => positions.min((passes * labels as f64).ceil() as u64),
+        }
+    }
+
     /// The share of the result in the target of a generation.
     pub fn lambda(&self, generation: u64) -> f64 {
         let lambda = self.between(self.training.lambda, generation);
         (lambda * 1000.0).round() / 1000.0
+    }
+
+    /// Whether a generation tunes the constants of the search, not the network.
+    pub fn is_search_generation(&self, generation: u64) -> bool {
+        let every = self.search.every;
+        every > 0 && generation.is_multiple_of(every)
+    }
+
+    /// The generations whose labels the network learns from in a generation, the latest last.
+    pub fn window(&self, generation: u64) -> Vec<u64> {
+        let with_labels = (1..=generation).rev();
+        let with_labels = with_labels.filter(|number| !self.is_search_generation(*number));
+        let mut window: Vec<u64> = with_labels.take(self.training.window as usize).collect();
+        window.reverse();
+        window
     }
 
     /// Whether the anchors are played after a generation.
@@ -298,12 +358,45 @@ mod tests {
             ("sprt.elo1", "-5"),
             ("selfplay.nodes", "[0, 5]"),
             ("training.lambda", "[1.5, 0.5]"),
+            ("training.passes", "-1"),
+            ("search.games", "1"),
+            ("search.nodes", "0"),
             ("training.weather", "fine"),
         ] {
             let error = with(key, value).unwrap_err().to_string();
             assert!(error.contains(key.split('.').nth(1).unwrap()), "{error}");
             assert_eq!(error.lines().count(), 1, "{error}");
         }
+    }
+
+    #[test]
+    fn the_window_leaves_out_generations_without_labels() {
+        let mut settings = EvolveSettings::new(ZERO);
+        settings.training.window = 3;
+        settings.search.every = 2;
+        assert!(settings.is_search_generation(4) && !settings.is_search_generation(5));
+        assert_eq!(settings.window(1), [1]);
+        assert_eq!(settings.window(9), [5, 7, 9]);
+        settings.search.every = 0;
+        assert_eq!(settings.window(9), [7, 8, 9]);
+    }
+
+    #[test]
+    fn a_config_of_an_earlier_version_means_what_it_meant() {
+        let settings = EvolveSettings::new(ZERO);
+        let mut table: toml::Table = settings.to_toml().parse().unwrap();
+        table.remove("search");
+        let training = table["training"].as_table_mut().unwrap();
+        training.remove("passes");
+        let earlier = EvolveSettings::parse(&table.to_string(), "config.toml").unwrap();
+        assert!((1..100).all(|generation| !earlier.is_search_generation(generation)));
+        assert!(settings.is_search_generation(6));
+        assert_eq!(earlier.training_positions(1_000), 2_000_000);
+        assert_eq!(settings.training_positions(1_000), 8_000);
+        assert_eq!(settings.training_positions(1_000_000), 2_000_000);
+        // It can be written and changed.
+        let again = EvolveSettings::parse(&earlier.to_toml(), "config.toml").unwrap();
+        assert_eq!(again, earlier);
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::constants::{self, ConstantsRun};
 use super::matches::Gauntlet;
 use super::start::{self, DISCLOSURE};
 use super::state::bounded_elo;
 use super::training::ChallengerTraining;
 use super::{
-    AnchorResult, ChallengeResult, ChallengeSettings, EvolveError, EvolveObserver, EvolveRun,
-    EvolveSettings, EvolveStage, GenerationResult, ZERO, failed, save_champion,
+    AnchorResult, ChallengeResult, ChallengeSettings, ConstantsResult, EvolveError, EvolveObserver,
+    EvolveRun, EvolveSettings, EvolveStage, GenerationResult, ZERO, failed, save_champion,
 };
 use crate::data::{
     LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
@@ -22,6 +23,7 @@ use crate::play::GameLimits;
 use crate::play::player_config::{PlayerConfig, PlayerKind};
 use crate::play::sprt::{EloModel, Sprt, SprtDecision};
 use crate::random::mix;
+use crate::search::{ParamInfo, SearchParams};
 use crate::tune::report;
 
 /// A mentor's depth where only the exchanges after a move matter.
@@ -29,6 +31,8 @@ const PROBE_DEPTH: u32 = 1;
 /// Positions a random move away that a mentor scores with each.
 const PROBED_AWAY: u32 = 2;
 const CHALLENGER: &str = "challenger.toml";
+/// The key of the provenance that says where the constants of the search come from.
+const CONSTANTS: &str = "search";
 
 /// What comes after a stage; nothing if it was interrupted.
 type Next = Result<Option<EvolveStage>, EvolveError>;
@@ -39,6 +43,7 @@ impl EvolveRun<'_> {
         match self.state.stage {
             EvolveStage::SelfPlay => self.self_play(),
             EvolveStage::Training => self.train(),
+            EvolveStage::Search => self.tune_constants(),
             EvolveStage::Challenge => self.challenge(),
             EvolveStage::Succession => self.succeed(),
             EvolveStage::Anchors => self.play_anchors(),
@@ -114,10 +119,8 @@ impl EvolveRun<'_> {
 
     fn train(&mut self) -> Next {
         let generation = self.state.generation;
-        let first = generation.saturating_sub(self.settings.training.window - 1);
-        let labels: Vec<PathBuf> = (first.max(1)..=generation)
-            .map(|generation| self.labels_path(generation))
-            .collect();
+        let window = self.settings.window(generation).into_iter();
+        let labels: Vec<PathBuf> = window.map(|number| self.labels_path(number)).collect();
         let folder = self.generation_folder();
         let champion = self.champion()?;
         self.announce(self.settings.training.validations);
@@ -146,12 +149,53 @@ impl EvolveRun<'_> {
         Ok(Some(EvolveStage::Challenge))
     }
 
-    /// The champion with the trained network in place of its own. The units of its scores stay.
-    fn challenger(&self, champion: Weights, network: Option<Network>) -> Weights {
+    /// SPSA between neighbours of the champion's constants. If it leaves them as they are, there is
+    /// no challenger.
+    fn tune_constants(&mut self) -> Next {
+        let folder = self.generation_folder();
+        let champion = self.champion()?;
+        let games = constants::games(&self.settings.search);
+        self.announce(games);
+        let settings = self.settings.clone();
+        let path = self.champion_path();
+        let tuning = ConstantsRun {
+            settings: &settings,
+            generation: self.state.generation,
+            champion: &path,
+            threads: self.threads,
+            folder: &folder.join("search"),
+        };
+        let outcome = tuning.run(&champion, &mut |done| self.step(done))?;
+        let Some(outcome) = outcome else {
+            return Ok(None);
+        };
+        let tuned = outcome.best.weights().unwrap_or(&champion);
+        let changed = changed_constants(&champion, tuned);
+        self.state.result = GenerationResult {
+            constants: Some(ConstantsResult { games, changed }),
+            ..GenerationResult::default()
+        };
+        if changed == 0 {
+            return Ok(Some(EvolveStage::Succession));
+        }
+        let mut challenger = self.descendant(champion.clone());
+        challenger.search = tuned.search.clone();
+        let origin = format!("{games} games of SPSA in generation {}", tuning.generation);
+        challenger.provenance.retain(|(key, _)| key != CONSTANTS);
+        challenger.provenance.push((CONSTANTS.to_owned(), origin));
+        let path = folder.join(CHALLENGER);
+        challenger.save(&path).map_err(failed(&path))?;
+        Ok(Some(EvolveStage::Challenge))
+    }
+
+    /// The champion under the name of this generation.
+    fn descendant(&self, champion: Weights) -> Weights {
         let start = &self.settings.start;
         let (from, seed, generation) = (&start.from, start.seed, self.state.generation);
         let mut weights = champion;
         weights.name = format!("evolve from {from}, seed {seed}, generation {generation}");
+        let constants = weights.provenance.iter().find(|(key, _)| key == CONSTANTS);
+        let constants = constants.cloned();
         weights.provenance = vec![
             ("method".to_owned(), "finch evolve".to_owned()),
             ("from".to_owned(), from.clone()),
@@ -164,6 +208,13 @@ impl EvolveRun<'_> {
                 .provenance
                 .push(("note".to_owned(), DISCLOSURE.to_owned()));
         }
+        weights.provenance.extend(constants);
+        weights
+    }
+
+    /// The champion with the trained network in place of its own. The units of its scores stay.
+    fn challenger(&self, champion: Weights, network: Option<Network>) -> Weights {
+        let mut weights = self.descendant(champion);
         if let (Some(old), Some(mut new)) = (weights.network.take(), network) {
             let fitted = new.header.win_model;
             new.header = old.header;
@@ -280,7 +331,8 @@ impl EvolveRun<'_> {
         self.observer.generation(&self.state);
         self.state.generation += 1;
         self.state.result = GenerationResult::default();
-        Ok(Some(EvolveStage::SelfPlay))
+        let first = first_stage(&self.settings, self.state.generation);
+        Ok(Some(first))
     }
 
     fn announce(&mut self, steps: u64) {
@@ -297,6 +349,23 @@ impl EvolveRun<'_> {
     fn champion(&self) -> Result<Weights, EvolveError> {
         Ok(Weights::load(&self.champion_path())?)
     }
+}
+
+/// The stage that a generation begins with.
+pub(super) fn first_stage(settings: &EvolveSettings, generation: u64) -> EvolveStage {
+    match settings.is_search_generation(generation) {
+        true => EvolveStage::Search,
+        false => EvolveStage::SelfPlay,
+    }
+}
+
+/// How many constants of the search differ.
+fn changed_constants(before: &Weights, after: &Weights) -> u64 {
+    // Constants that are wrong were refused when the weights were read.
+    let params = |weights: &Weights| SearchParams::from_table(&weights.search).unwrap_or_default();
+    let (before, after) = (params(before), params(after));
+    let differs = |info: &&ParamInfo| before.get(info.name) != after.get(info.name);
+    SearchParams::LIST.iter().filter(differs).count() as u64
 }
 
 /// The names of the anchors, as the journal has them.

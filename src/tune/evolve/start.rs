@@ -12,7 +12,7 @@ use crate::tune::network::random_network;
 pub const DISCLOSURE: &str = "The network starts from random weights and judges every position, \
     endings too; there are no other evaluation terms. Exchanges and pruning use fixed textbook \
     piece values (pawn 100, knight and bishop 300, rook 500, queen 900; SEE has its own). The \
-    constants of the search were tuned with another evaluation.";
+    constants of the search start from values that were tuned with another evaluation.";
 
 /// The champion before the first generation.
 pub fn first_champion(settings: &EvolveSettings) -> Result<Weights, EvolveError> {

@@ -19,6 +19,8 @@ pub enum EvolveStage {
     SelfPlay,
     /// A challenger learns from the labels of the window.
     Training,
+    /// In place of both: a challenger with other constants of the search.
+    Search,
     /// The challenger plays the champion.
     Challenge,
     /// The winner becomes the champion.
@@ -34,6 +36,7 @@ impl fmt::Display for EvolveStage {
         f.write_str(match self {
             EvolveStage::SelfPlay => "self-play",
             EvolveStage::Training => "training",
+            EvolveStage::Search => "search constants",
             EvolveStage::Challenge => "match",
             EvolveStage::Succession => "succession",
             EvolveStage::Anchors => "anchors",
@@ -85,9 +88,19 @@ pub struct GenerationResult {
     pub positions: usize,
     pub training_loss: Option<f64>,
     pub validation_loss: Option<f64>,
+    /// In a generation for the constants of the search.
+    pub constants: Option<ConstantsResult>,
     pub challenge: Option<ChallengeResult>,
     #[serde(default)]
     pub anchors: Vec<AnchorResult>,
+}
+
+/// What SPSA made of the champion's constants of the search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct ConstantsResult {
+    pub games: u64,
+    /// How many constants differ from the champion's.
+    pub changed: u64,
 }
 
 /// The match of challenger and champion.
@@ -151,6 +164,8 @@ impl EvolveState {
             "positions",
             "training_loss",
             "validation_loss",
+            "search_games",
+            "search_changed",
             "match_games",
             "wins",
             "draws",
@@ -188,6 +203,8 @@ impl EvolveState {
             Some(result.positions as f64),
             result.training_loss,
             result.validation_loss,
+            result.constants.map(|constants| constants.games as f64),
+            result.constants.map(|constants| constants.changed as f64),
             Some((wins + draws + losses) as f64),
             Some(wins as f64),
             Some(draws as f64),
@@ -214,25 +231,14 @@ impl EvolveState {
     /// The generation in a line.
     pub fn describe(&self) -> String {
         let result = &self.result;
-        let challenge = result.challenge.unwrap_or_default();
-        let verdict = match challenge.accepted {
-            true => "accepted",
-            false => "rejected",
+        let challenge = match &result.challenge {
+            None => "no challenger".to_owned(),
+            Some(challenge) => challenge.describe(),
         };
-        let loss = result.validation_loss.or(result.training_loss);
-        let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.5}"));
         let mut line = format!(
-            "generation {}: {} games, {} positions{loss}; challenger {verdict}: {} wins, {} draws, \
-             {} losses, LLR {:.2}, Elo {:+.0} +/- {:.0}; champion {:+.0} in all, {:.2} h",
+            "generation {}: {}; {challenge}; champion {:+.0} in all, {:.2} h",
             self.generation,
-            result.games,
-            result.positions,
-            challenge.wins,
-            challenge.draws,
-            challenge.losses,
-            challenge.llr,
-            challenge.elo,
-            challenge.error,
+            result.learned(),
             self.elo.value,
             self.seconds / 3600.0
         );
@@ -241,6 +247,31 @@ impl EvolveState {
             line += &format!("; {:.0}% against {name}", 100.0 * score);
         }
         line
+    }
+}
+
+impl GenerationResult {
+    /// What was learned, and from what.
+    fn learned(&self) -> String {
+        if let Some(ConstantsResult { games, changed }) = self.constants {
+            return format!("search constants, {games} games of SPSA, {changed} changed");
+        }
+        let loss = self.validation_loss.or(self.training_loss);
+        let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.5}"));
+        format!("{} games, {} positions{loss}", self.games, self.positions)
+    }
+}
+
+impl ChallengeResult {
+    fn describe(&self) -> String {
+        let verdict = match self.accepted {
+            true => "accepted",
+            false => "rejected",
+        };
+        format!(
+            "challenger {verdict}: {} wins, {} draws, {} losses, LLR {:.2}, Elo {:+.0} +/- {:.0}",
+            self.wins, self.draws, self.losses, self.llr, self.elo, self.error
+        )
     }
 }
 

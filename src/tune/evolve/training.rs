@@ -4,14 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::EvolveError;
 use super::settings::EvolveSettings;
+use super::{EvolveError, failed};
+use crate::data::LabelSet;
 use crate::eval::{Architecture, Weights};
 use crate::files;
 use crate::random::mix;
 use crate::tune::experiment::Experiment;
 use crate::tune::network::TrainingPreset;
-use crate::tune::run::{RunFolder, RunObserver, RunOutcome, Session};
+use crate::tune::run::{RunError, RunFolder, RunObserver, RunOutcome, Session};
 
 /// Trains a network on the labels of a window, from the champion's network on.
 pub struct ChallengerTraining<'a> {
@@ -35,29 +36,20 @@ impl ChallengerTraining<'_> {
         let Some(network) = &champion.network else {
             return Err(EvolveError::NoNetwork(self.champion.display().to_string()));
         };
-        let preset = self.preset(network.architecture());
+        let labels = LabelSet::open(self.labels, None).map_err(RunError::from)?;
+        let positions = self.settings.training_positions(labels.len());
+        let preset = self.preset(network.architecture(), positions);
         let preset = TrainingPreset::parse(&preset, "generation")?;
         let experiment = Experiment::Training(Box::new(preset));
-        let folder = RunFolder::create(self.folder)?;
-        let cleaned = files::remove_temporary(self.folder);
-        cleaned.map_err(|error| folder.unusable("", &error.to_string()))?;
-        folder.write_config(&experiment)?;
-        let stop = AtomicBool::new(false);
-        let mut observer = StopBetweenValidations {
-            stop: &stop,
-            progress,
-        };
-        let mut session = Session::new(champion.clone(), &mut observer, &stop);
-        let outcome = session.run(&experiment, &folder)?.outcome;
-        Ok((!outcome.interrupted).then_some(outcome))
+        run_or_resume(&experiment, champion, self.folder, progress)
     }
 
-    /// The preset of the run.
-    fn preset(&self, architecture: Architecture) -> String {
+    /// The preset of the run, for so many positions.
+    fn preset(&self, architecture: Architecture, positions: u64) -> String {
         let EvolveSettings {
             start, training, ..
         } = self.settings;
-        let batches = training.positions.div_ceil(training.batch as u64);
+        let batches = positions.div_ceil(training.batch as u64);
         let labels = self.labels.iter().map(|path| path.display().to_string());
         let labels: Vec<String> = labels.collect();
         let mut preset = toml::toml! {
@@ -116,12 +108,34 @@ impl ChallengerTraining<'_> {
     }
 }
 
-struct StopBetweenValidations<'a> {
+/// Runs an experiment without a closing match in its folder, or resumes it. `progress` hears the
+/// number of generations after each, and says whether to stop; a run that was stopped has no
+/// result yet.
+pub fn run_or_resume(
+    experiment: &Experiment,
+    champion: &Weights,
+    folder: &Path,
+    progress: &mut dyn FnMut(u64) -> bool,
+) -> Result<Option<RunOutcome>, EvolveError> {
+    let folder_of_run = RunFolder::create(folder)?;
+    files::remove_temporary(folder).map_err(failed(folder))?;
+    folder_of_run.write_config(experiment)?;
+    let stop = AtomicBool::new(false);
+    let mut observer = StopBetweenGenerations {
+        stop: &stop,
+        progress,
+    };
+    let mut session = Session::new(champion.clone(), &mut observer, &stop);
+    let outcome = session.run(experiment, &folder_of_run)?.outcome;
+    Ok((!outcome.interrupted).then_some(outcome))
+}
+
+struct StopBetweenGenerations<'a> {
     stop: &'a AtomicBool,
     progress: &'a mut dyn FnMut(u64) -> bool,
 }
 
-impl RunObserver for StopBetweenValidations<'_> {
+impl RunObserver for StopBetweenGenerations<'_> {
     fn prepared(&mut self, _summary: &str) {}
 
     fn generation(&mut self, generation: u64, _last: u64, _line: &str) {

@@ -8,6 +8,9 @@ use crate::terminal::escaped;
 use crate::tune::evolve::{DISCLOSURE, EvolveSettings, ZERO, anchor_column};
 use crate::tune::run::{Figures, RunJournal};
 
+/// The column that is filled in generations for the constants of the search.
+const SEARCH_GAMES: &str = "search_games";
+
 /// The page's contents.
 pub fn body(settings: &EvolveSettings, journal: &RunJournal) -> String {
     heading(settings, journal)
@@ -37,9 +40,11 @@ fn heading(settings: &EvolveSettings, journal: &RunJournal) -> String {
         last("cumulative_error"),
         sum("accepted")
     );
+    let tuned = journal.curve(SEARCH_GAMES).len();
     let figures = [
         (sum("games").to_string(), "games of self-play"),
         (sum("positions").to_string(), "positions"),
+        (tuned.to_string(), "generations for search constants"),
         (sum("match_games").to_string(), "games of matches"),
     ];
     let start = &settings.start;
@@ -120,13 +125,22 @@ fn loss_section(journal: &RunJournal) -> String {
 
 /// All figures, a row for each generation.
 fn table(journal: &RunJournal) -> String {
-    let mut text = "<h2>Generations</h2><div class=\"scroll\"><table><tr>".to_owned();
+    let words = "A generation learns a network from the champion's own games, or tunes the \
+                 constants of its search by SPSA.";
+    let mut text = format!(
+        "<h2>Generations</h2><p>{words}</p><div class=\"scroll\"><table><tr><th>learns</th>"
+    );
+    let constants = journal.column(SEARCH_GAMES);
     for column in journal.columns() {
         let _ = write!(text, "<th>{}</th>", escaped(&column.replace('_', " ")));
     }
     text.push_str("</tr>");
     for row in journal.rows() {
-        text.push_str("<tr>");
+        let learns = match constants.and_then(|column| row[column]) {
+            Some(_) => "search constants",
+            None => "network",
+        };
+        let _ = write!(text, "<tr><td>{learns}</td>");
         for value in row {
             let value = value.map_or(String::new(), |value| value.to_string());
             let _ = write!(text, "<td>{value}</td>");
