@@ -10,6 +10,7 @@
 #   games     games of a build with assertions and overflow checks
 #   endings   with Syzygy tables (FINCH_SYZYGY names their folder): wins won, draws held, mates without
 #             tables, all of king and pawn against king; the probes beside fathom's
+#   kills     20 kills of evolve, tune search and train at random moments: same results
 #   builds    the same bench from builds for several processors, and their speed beside the native one
 #   fuzz      every reader for five minutes (scripts/fuzz.sh; needs cargo-fuzz)
 #   deny      licences, sources and duplicates of the crates (deny.toml; needs cargo-deny)
@@ -63,6 +64,15 @@ endings() {
     scripts/fathom.py target/release/finch "$tables"
 }
 
+kills() {
+    step "kills at random moments"
+    cargo build --release
+    local kind
+    for kind in evolve search train; do
+        scripts/kills.sh "$kind" 20
+    done
+}
+
 # The bench of a build: nodes, then nodes per second.
 bench() { "$1" bench | awk 'END { print $1, $3 }'; }
 
@@ -95,12 +105,12 @@ deny() {
     cargo deny check licenses bans sources
 }
 
-for part in "${@:-clone release games endings builds fuzz deny}"; do
+for part in "${@:-clone release games endings kills builds fuzz deny}"; do
     for name in $part; do
         case $name in
-            clone | release | games | endings | builds | fuzz | deny) "$name" ;;
+            clone | release | games | endings | kills | builds | fuzz | deny) "$name" ;;
             *)
-                sed -n '2,17s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
+                sed -n '2,18s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
                 exit 1
                 ;;
         esac

@@ -197,6 +197,31 @@ fn two_generations_from_zero_on_any_number_of_threads_and_after_interruptions() 
     assert!(!whole.join("generation-0003").exists());
 }
 
+/// Runs into a limit for the size of files, as into a full disk: the network fits, the checkpoint
+/// of its training does not.
+#[cfg(unix)]
+fn run_into_full_disk(out: &Path, more: &[&str]) {
+    let run = command(out, more);
+    let limited = "trap '' XFSZ; ulimit -f 400; exec \"$0\" \"$@\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited]).arg(FINCH).args(run.get_args());
+    let refusal = refused(shell.output().unwrap());
+    let wanted = ["train/checkpoint: ", "make room, then run finch again"];
+    assert!(
+        wanted.iter().all(|text| refusal.contains(text)),
+        "{refusal}"
+    );
+    let mut folders = vec![out.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_temporary = path.extension().is_some_and(|ending| ending == "finch-tmp");
+            assert!(!is_temporary, "{}", path.display());
+            folders.extend(path.is_dir().then_some(path));
+        }
+    }
+}
+
 #[test]
 fn a_killed_run_comes_to_the_same_champion() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,6 +231,8 @@ fn a_killed_run_comes_to_the_same_champion() {
     let done = finch(&whole, &two);
     assert!(done.status.success(), "{done:?}");
     let time = started.elapsed();
+    #[cfg(unix)]
+    run_into_full_disk(&killed, &two);
     let mut random = stream(5, Purpose::Sampling, 0, 0);
     for _ in 0..5 {
         let mut child = command(&killed, &two)

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -20,7 +20,7 @@ use super::mentor::{Assessment, MentorError, MentorPool};
 use super::quiet::is_quiet;
 use super::selection::Selection;
 use super::{Case, DataError, Source, collect};
-use crate::files::write_atomically;
+use crate::files::{self, write_atomically};
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
 
@@ -197,7 +197,7 @@ impl LabelFile {
 
     /// One write per line: a kill leaves no incomplete label but the last.
     fn append(&self, line: &str) -> Result<(), LabelError> {
-        let written = self.file.lock().write_all(line.as_bytes());
+        let written = files::append(&self.file.lock(), line.as_bytes());
         written.map_err(|error| failed(&self.path, &error))
     }
 }

@@ -20,7 +20,7 @@ use super::label::{DEFAULT_SCALE, GameId, Label, LabelHeader, points};
 use super::labels::{LabelReader, SCALE_SAMPLE};
 use super::scale::fit_scale;
 use super::{DataError, Source, unreadable};
-use crate::files::rename_durably;
+use crate::files::{self, rename_durably};
 use crate::position::Position;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -445,7 +445,7 @@ impl PackedDraft {
         let head = header_bytes(header);
         let (count, next_game) = if file.metadata()?.len() < head.len() as u64 {
             file.set_len(0)?;
-            (&file).write_all(&head)?;
+            files::append(&file, &head)?;
             (0, games.start)
         } else {
             let found = PackedLabels::open(&path).ok();
@@ -481,7 +481,7 @@ impl PackedDraft {
 
     /// Adds the labels of a round.
     pub fn add(&mut self, labels: &[PackedLabel]) -> io::Result<()> {
-        self.file.write_all(bytemuck::cast_slice(labels))?;
+        files::append(&self.file, bytemuck::cast_slice(labels))?;
         self.count += labels.len();
         self.next_game += self.round;
         Ok(())

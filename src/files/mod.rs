@@ -1,5 +1,7 @@
 //! Files that are never seen half-written. A new version is written to a temporary file in the
-//! same folder, flushed to disk, and renamed over the old one.
+//! same folder, flushed to disk, and renamed over the old one. Files that grow by whole lines or
+//! records are appended to; their readers leave out an incomplete end. A full disk is said in
+//! words, and leaves no temporary file.
 //!
 //! [`compressed`]: reading files from elsewhere, compressed or not, in bounded memory.
 
@@ -7,7 +9,7 @@ mod compressed;
 mod zstd;
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,14 +48,14 @@ impl AtomicFile {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         Ok(AtomicFile {
-            file: builder.tempfile_in(folder_of(path))?,
+            file: builder.tempfile_in(folder_of(path)).map_err(explained)?,
             path: path.to_owned(),
         })
     }
 
     /// Gives the file its name, and returns when that is on disk.
     pub fn commit(self) -> io::Result<()> {
-        self.file.as_file().sync_all()?;
+        self.file.as_file().sync_all().map_err(explained)?;
         self.file.persist(&self.path)?;
         sync_folder(folder_of(&self.path))
     }
@@ -61,7 +63,8 @@ impl AtomicFile {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        // The error of the temporary file would name it.
+        self.file.as_file_mut().write(bytes).map_err(explained)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -92,6 +95,23 @@ pub fn check_file(path: &Path) -> io::Result<()> {
     let folder = folder_of(path);
     fs::metadata(folder)?;
     check_folder(folder)
+}
+
+/// Adds to a file that grows.
+pub fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes).map_err(explained)
+}
+
+/// Says what to do about a disk without room; other errors stay as they are.
+fn explained(error: io::Error) -> io::Error {
+    let kind = error.kind();
+    let problem = match kind {
+        ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::QuotaExceeded => "the disk quota is used up",
+        ErrorKind::FileTooLarge => "larger than files may be here",
+        _ => return error,
+    };
+    io::Error::new(kind, format!("{problem}; make room, then run finch again"))
 }
 
 /// Renames a file that is on disk, and returns when the new name is too.
@@ -160,6 +180,18 @@ mod tests {
         assert_eq!(fs::read_dir(path).unwrap().count(), 0);
         fs::write(path.join("file"), "").unwrap();
         assert!(check_folder(&path.join("file/below")).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_said_in_words() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let error = append(&full, b"more").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert!(error.to_string().contains("make room"), "{error}");
+        let other = explained(ErrorKind::NotFound.into());
+        assert_eq!(other.kind(), ErrorKind::NotFound);
+        assert!(!other.to_string().contains("make room"));
     }
 
     #[cfg(unix)]

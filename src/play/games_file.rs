@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::crosstable::FinishedGame;
 use super::pgn::{GameTags, read_tags};
 use super::player::FaultKind;
-use crate::files::write_atomically;
+use crate::files::{self, write_atomically};
 
 pub const MATCH_TAG: &str = "Match";
 pub const GAME_TAG: &str = "Game";
@@ -88,7 +88,7 @@ impl GamesFile {
     }
 
     pub fn append(&mut self, game: &str) -> Result<(), GamesFileError> {
-        let written = self.file.write_all(game.as_bytes());
+        let written = files::append(&self.file, game.as_bytes());
         written.map_err(|error| failed(&self.path, error))
     }
 

@@ -1,7 +1,7 @@
 //! The folder of a run. Its files are replaced atomically, so none is ever seen half-written.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
@@ -171,7 +171,7 @@ impl RunFolder {
         let path = self.path.join(name);
         let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
         opened
-            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .and_then(|file| files::append(&file, text.as_bytes()))
             .map_err(|error| failed(&path, &error))
     }
 
