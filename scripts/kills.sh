@@ -6,6 +6,7 @@
 #
 # KILLS is 20 unless given. FINCH names the program, SEED chooses the moments.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 home=$(cd "$(dirname "$0")/.." && pwd)
 finch=${FINCH:-$home/target/release/finch}
 kind=${1:-}
@@ -59,7 +60,7 @@ compare() {
 case $kind in
     evolve | search | train) ;;
     *)
-        sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+        "$0" --help >&2
         exit 1
         ;;
 esac
