@@ -10,6 +10,7 @@
 //! | [`tablebase`], [`book`] | Syzygy endgame tables, Polyglot opening books |
 //! | [`search`] | iterative deepening, negamax, qsearch, transposition table, threads, time |
 //! | [`bench`] | fixed positions at a fixed depth: the signature of how Finch plays |
+//! | [`work`] | where heavy work is done: threads of this machine, ranks of an MPI job |
 //! | [`play`] | games and matches, UCI client for other engines, SPRT, ratings |
 //! | [`data`] | games, positions and labels: PGN, EPD, packed files, self-play, mentor engines |
 //! | [`analysis`] | test suites and games, analysed by one or more engines |
@@ -40,3 +41,4 @@ pub mod tablebase;
 pub mod terminal;
 pub mod tune;
 pub mod uci;
+pub mod work;

@@ -56,7 +56,7 @@ impl<'a> Marker<'a> {
         }
         let quoted: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
         assert!(
-            text.starts_with("replace") && !quoted.is_empty() && quoted.len() % 2 == 0,
+            text.starts_with("replace") && !quoted.is_empty() && quoted.len().is_multiple_of(2),
             "not understood: {line}"
         );
         Marker {

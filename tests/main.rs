@@ -3,6 +3,7 @@
 
 mod book;
 mod cli;
+mod cluster;
 mod common;
 mod data;
 mod docs;

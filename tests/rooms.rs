@@ -12,7 +12,7 @@ const LEVELS: [&[&str]; 12] = [
     &["eval"],
     &["tablebase", "book"],
     &["search"],
-    &["bench"],
+    &["bench", "work"],
     &["play"],
     &["data"],
     &["analysis"],

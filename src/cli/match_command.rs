@@ -22,6 +22,7 @@ use crate::play::sprt::Sprt;
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentResult};
 use crate::search::full_width::FullWidthDepth;
+use crate::work;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -126,6 +127,10 @@ impl Arguments {
         let settings = self.settings()?;
         let tournament = settings.tournament()?;
         tournament.check_players()?;
+        if work::is_helper() {
+            tournament.serve();
+            return Ok(());
+        }
         let (file, finished) = match &self.pgn {
             None => (None, BTreeMap::new()),
             Some(path) if self.resume => {

@@ -56,6 +56,7 @@ use crate::names::did_you_mean;
 use crate::terminal::printable;
 use crate::tune::preset::Preset;
 use crate::uci::is_command;
+use crate::work::{self, Job};
 
 /// A UCI chess engine that evolves its own evaluation.
 ///
@@ -226,9 +227,29 @@ impl Arguments {
 
     fn run(self) -> Result<()> {
         let command = self.command;
-        command
-            .unwrap_or(Command::Uci(uci::Arguments::default()))
-            .run(self.weights)
+        let command = command.unwrap_or(Command::Uci(uci::Arguments::default()));
+        // Left at the end, whatever comes of the command.
+        let _job = command.job()?;
+        command.run(self.weights)
+    }
+}
+
+impl Command {
+    /// The MPI job, for commands that share their work. Those that would all write the same file
+    /// are refused in one.
+    fn job(&self) -> Result<Option<Job>> {
+        match self {
+            Command::Match(_) | Command::Tune(_) => Ok(Some(Job::join()?)),
+            Command::Evolve(_) | Command::Train(_) | Command::Selfplay(_) | Command::Label(_) => {
+                ensure!(
+                    work::processes() <= 1,
+                    "this command does not share its work among ranks: start it without mpirun; \
+                     docs/cluster.md has other ways to use several machines"
+                );
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
     }
 }
 

@@ -17,6 +17,15 @@ pub struct Progress {
     interval: u64,
 }
 
+/// Shows nothing: only rank 0 of an MPI job speaks.
+pub struct SilentObserver;
+
+impl RunObserver for SilentObserver {
+    fn prepared(&mut self, _: &str) {}
+
+    fn generation(&mut self, _: u64, _: u64, _: &str) {}
+}
+
 /// Counts steps on standard error: a bar on a terminal, else a line every twentieth of them.
 pub struct Counter {
     bar: Option<ProgressBar>,

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, ensure};
 use clap::Args;
 
-use super::progress::Progress;
+use super::progress::{Progress, SilentObserver};
 use super::report::start_watch;
 use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
 use crate::tune::report::{self, Watch};
 use crate::tune::run::{self, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session};
+use crate::work;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -82,6 +83,9 @@ impl Arguments {
             }
             return Ok(());
         }
+        if work::is_helper() {
+            return self.serve();
+        }
         let stop = stop_on_interrupt()?;
         let watch = start_watch(self.watch)?;
         let mut progress = Progress::default();
@@ -126,6 +130,34 @@ impl Arguments {
         Ok(())
     }
 
+    /// Works for rank 0 of an MPI job: the same experiments in the same order.
+    fn serve(&self) -> anyhow::Result<()> {
+        let (mut silent, never) = (SilentObserver, AtomicBool::new(false));
+        let mut session = Session::new(incumbent(), &mut silent, &never);
+        // Rank 0 says what is refused.
+        let is_refused = |experiment: &Experiment| self.no_engines && experiment.engine().is_some();
+        if let Some(path) = &self.resume {
+            let experiment = RunFolder::open(path)?.experiment()?;
+            if !is_refused(&experiment) {
+                session.serve(&experiment)?;
+            }
+            return Ok(());
+        }
+        let variants = self.variants()?;
+        if variants
+            .iter()
+            .any(|(_, experiment)| is_refused(experiment))
+        {
+            return Ok(());
+        }
+        for (_, experiment) in variants {
+            for number in 0..self.runs {
+                session.serve(&numbered(&experiment, number))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The folder to write to. Data that cannot be read leaves no folder behind.
     fn out_folder(
         &self,
@@ -162,10 +194,8 @@ impl Arguments {
         }
         let mut summaries = Vec::new();
         for number in 0..self.runs {
-            let mut experiment = experiment.clone();
-            let run = experiment.run_mut();
-            run.seed = run.seed.wrapping_add(number);
-            let seed = run.seed;
+            let mut experiment = numbered(experiment, number);
+            let seed = experiment.run().seed;
             let path = match self.runs {
                 1 => base.to_owned(),
                 _ => base.join(format!("seed-{seed}")),
@@ -246,6 +276,14 @@ fn announce_engine(experiment: &Experiment, no_engines: bool) -> anyhow::Result<
         println!("starts an engine: {command}");
     }
     Ok(())
+}
+
+/// The experiment of one of several runs: each has a seed of its own.
+fn numbered(experiment: &Experiment, number: u64) -> Experiment {
+    let mut experiment = experiment.clone();
+    let run = experiment.run_mut();
+    run.seed = run.seed.wrapping_add(number);
+    experiment
 }
 
 /// Resumes the run of a folder; `install` says whether to install the result, and whether by force.

@@ -6,19 +6,21 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use crossbeam_channel::{Sender, unbounded};
 use shakmaty::ByColor;
 
 use super::game::{GameRecord, GameRules, play_game};
+use super::game_message;
 use super::limits::GameLimits;
 use super::openings::Opening;
 use super::player::Player;
 use super::player_config::{PlayerConfig, PlayerKind};
 use super::schedule::Pairing;
 use crate::search::STACK_BYTES;
+use crate::work::{self, TaskQueue};
 
 /// With more players than this, in-process players free their memory between games.
 const KEPT_PLAYERS: usize = 8;
@@ -28,7 +30,12 @@ pub struct GameRunner<'a> {
     /// Without any, games start from the initial position.
     pub openings: &'a [Opening],
     pub rules: &'a GameRules,
+    /// What another rank has to know to play the game of a pairing; without it none does.
+    pub message: Option<&'a (dyn Fn(usize) -> Vec<u8> + Sync)>,
 }
+
+/// The players that a thread keeps from game to game, by number.
+pub type KeptPlayers = Vec<Option<Box<dyn Player>>>;
 
 impl GameRunner<'_> {
     /// Plays the pairings and reports each finished game, by the index of its pairing, on this
@@ -40,20 +47,24 @@ impl GameRunner<'_> {
         stop: &AtomicBool,
         mut finished: impl FnMut(usize, GameRecord) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let next = AtomicUsize::new(0);
+        let queue = TaskQueue::new(pairings.len());
         let (results, collect) = unbounded();
         let threads = threads.clamp(1, pairings.len().max(1));
         thread::scope(|scope| {
             for id in 0..threads {
-                let (next, results) = (&next, results.clone());
+                let (queue, results) = (&queue, results.clone());
                 let spawned = thread::Builder::new()
                     .name(format!("game-{id}"))
                     .stack_size(STACK_BYTES)
-                    .spawn_scoped(scope, move || self.work(pairings, next, stop, &results));
+                    .spawn_scoped(scope, move || self.work(pairings, queue, stop, &results));
                 if let Err(error) = spawned {
                     stop.store(true, Relaxed);
                     return Err(error);
                 }
+            }
+            if let Some(message) = self.message {
+                let (queue, results) = (&queue, results.clone());
+                scope.spawn(move || self.share(pairings, message, queue, stop, &results));
             }
             drop(results);
             for (index, record) in collect {
@@ -66,24 +77,44 @@ impl GameRunner<'_> {
         })
     }
 
+    /// Lets other ranks play too.
+    fn share(
+        &self,
+        pairings: &[Pairing],
+        message: &dyn Fn(usize) -> Vec<u8>,
+        queue: &TaskQueue,
+        stop: &AtomicBool,
+        results: &Sender<(usize, GameRecord)>,
+    ) {
+        work::share(queue, stop, message, |index, bytes| {
+            let opening = self.opening(pairings[index].opening);
+            match game_message::decode(bytes, &opening) {
+                // Without a receiver the games are over.
+                Some(record) => drop(results.send((index, record))),
+                None => log::warn!("another rank could not play game {index}"),
+            }
+        });
+    }
+
+    /// Players that are not there yet.
+    pub fn kept_players(&self) -> KeptPlayers {
+        self.players.iter().map(|_| None).collect()
+    }
+
     /// One thread: takes the next pairing until none is left.
     fn work(
         &self,
         pairings: &[Pairing],
-        next: &AtomicUsize,
+        queue: &TaskQueue,
         stop: &AtomicBool,
         results: &Sender<(usize, GameRecord)>,
     ) {
-        let mut kept: Vec<Option<Box<dyn Player>>> = self.players.iter().map(|_| None).collect();
-        loop {
-            let index = next.fetch_add(1, Relaxed);
-            let Some(pairing) = pairings.get(index) else {
-                return;
-            };
+        let mut kept = self.kept_players();
+        while let Some(index) = queue.take() {
             if stop.load(Relaxed) {
                 return;
             }
-            let Some(record) = self.play_pairing(pairing, &mut kept, stop) else {
+            let Some(record) = self.play_pairing(&pairings[index], &mut kept, stop) else {
                 return;
             };
             if results.send((index, record)).is_err() {
@@ -92,10 +123,11 @@ impl GameRunner<'_> {
         }
     }
 
-    fn play_pairing(
+    /// Plays one game; `None` if `stop` is set before its end.
+    pub fn play_pairing(
         &self,
         pairing: &Pairing,
-        kept: &mut [Option<Box<dyn Player>>],
+        kept: &mut KeptPlayers,
         stop: &AtomicBool,
     ) -> Option<GameRecord> {
         let mut take = |player: usize| {

@@ -20,6 +20,7 @@ mod eco;
 pub mod engine_player;
 mod full_width_player;
 pub mod game;
+mod game_message;
 pub mod game_runner;
 pub mod games_file;
 pub mod limits;
@@ -63,11 +64,25 @@ pub fn play_games(
     rules: &GameRules,
     threads: usize,
 ) -> io::Result<Vec<GameResult>> {
+    play_shared_games(players, openings, pairings, rules, threads, None)
+}
+
+/// The same with the help of other ranks. They are told of a game by a message with its index in
+/// `pairings`, and answer with [`game_as_message`].
+pub fn play_shared_games(
+    players: &[PlayerConfig],
+    openings: &[Opening],
+    pairings: &[Pairing],
+    rules: &GameRules,
+    threads: usize,
+    message: Option<&(dyn Fn(usize) -> Vec<u8> + Sync)>,
+) -> io::Result<Vec<GameResult>> {
     let mut results = vec![GameResult::Draw; pairings.len()];
     let runner = GameRunner {
         players,
         openings,
         rules,
+        message,
     };
     let never = AtomicBool::new(false);
     runner.play(pairings, threads, &never, |index, record| {
@@ -83,9 +98,29 @@ pub fn play_single_game(
     opening: &Opening,
     rules: &GameRules,
 ) -> GameResult {
+    let record = single_game(players, opening, rules, &AtomicBool::new(false));
+    record.map_or(GameResult::Draw, |record| result_of(&record))
+}
+
+/// Plays one game on this thread for another process; `None` if `stop` is set before its end.
+pub fn game_as_message(
+    players: ByColor<&PlayerConfig>,
+    opening: &Opening,
+    rules: &GameRules,
+    stop: &AtomicBool,
+) -> Option<Vec<u8>> {
+    game_message::encode(&single_game(players, opening, rules, stop)?)
+}
+
+fn single_game(
+    players: ByColor<&PlayerConfig>,
+    opening: &Opening,
+    rules: &GameRules,
+    stop: &AtomicBool,
+) -> Option<GameRecord> {
     let create = |player: &PlayerConfig| player.create(&rules.limits);
     let (mut white, mut black) = (create(players.white), create(players.black));
-    let record = play_game(
+    play_game(
         ByColor {
             white: &mut *white,
             black: &mut *black,
@@ -93,9 +128,8 @@ pub fn play_single_game(
         ByColor::new_with(|_| rules.limits),
         opening,
         rules,
-        &AtomicBool::new(false),
-    );
-    record.map_or(GameResult::Draw, |record| result_of(&record))
+        stop,
+    )
 }
 
 /// The result of a game; one that a fault decided is reported.

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::crosstable::{Crosstable, FinishedGame};
 use super::game::{GameRecord, GameRules};
+use super::game_message;
 use super::game_runner::GameRunner;
 use super::games_file::{GAME_TAG, GamesFile, GamesFileError, ID_VERSION, MATCH_TAG};
 use super::openings::Opening;
@@ -17,6 +18,7 @@ use super::player_config::{PlayerConfig, PlayerConfigError};
 use super::schedule::{Pairing, Schedule};
 use super::sprt::{Sprt, SprtDecision};
 use crate::hash::StableHasher;
+use crate::work;
 
 pub struct Tournament {
     pub event: String,
@@ -129,13 +131,29 @@ impl Tournament {
                     None => ControlFlow::Continue(()),
                 }
             };
-            self.runner()
-                .play(&pairings, self.concurrency, stop, finished)?;
+            let message = |index: usize| (numbers[index] as u64).to_le_bytes().to_vec();
+            let runner = GameRunner {
+                message: Some(&message),
+                ..self.runner()
+            };
+            runner.play(&pairings, self.concurrency, stop, finished)?;
         }
         if let Some(error) = failure {
             return Err(error.into());
         }
         self.conclude(crosstable, decision, file)
+    }
+
+    /// Plays games for rank 0 of an MPI job, which runs the same match, until it needs no more.
+    pub fn serve(&self) {
+        let runner = self.runner();
+        let prepare = || runner.kept_players();
+        work::serve(self.concurrency, prepare, |kept, task, stop| {
+            let number = u64::from_le_bytes(task.try_into().ok()?) as usize;
+            let pairing = self.schedule.pairing(number);
+            let record = runner.play_pairing(&pairing, kept, stop)?;
+            game_message::encode(&record)
+        });
     }
 
     /// Drops the games after the pair that decided the SPRT, if other threads finished some.
@@ -174,6 +192,7 @@ impl Tournament {
             players: &self.players,
             openings: &self.openings,
             rules: &self.rules,
+            message: None,
         }
     }
 

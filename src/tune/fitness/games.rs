@@ -10,10 +10,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color};
 
+use super::shared::game_message;
 use super::{
     Batch, BuiltFitness, Fitness, FitnessConfig, FitnessError, FitnessInputs, ValueAndGradient,
     named_weights, weights_with_network,
@@ -27,6 +29,7 @@ use crate::play::{self, GameLimits, GameResult, GameRules, Opening, Pairing};
 use crate::search::full_width::FullWidthDepth;
 use crate::tune::genome::{Candidate, Genome};
 use crate::tune::settings::{NamedSettings, SettingError, check_range};
+use crate::work;
 
 /// The table `[fitness]` of a preset that says `name = "games"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -321,8 +324,30 @@ impl Arena {
 
     /// Many games at once; results are in the order of the pairings.
     pub fn games(&self, players: &[&[f64]], pairings: &[Pairing]) -> Vec<GameResult> {
-        let players = players.iter().map(|genes| self.individual(genes));
-        self.play_all(&players.collect::<Vec<_>>(), pairings)
+        let message = |index: usize| game_message(players, &pairings[index]);
+        let message: Option<&(dyn Fn(usize) -> Vec<u8> + Sync)> = if work::has_helpers() {
+            Some(&message)
+        } else {
+            None
+        };
+        let players: Vec<_> = players.iter().map(|genes| self.individual(genes)).collect();
+        self.play_all(&players, pairings, message)
+    }
+
+    /// One game for another rank; `None` if `stop` is set before its end.
+    pub fn game_as_message(
+        &self,
+        white: &[f64],
+        black: &[f64],
+        opening: usize,
+        stop: &AtomicBool,
+    ) -> Option<Vec<u8>> {
+        let [white, black] = [white, black].map(|genes| self.individual(genes));
+        let players = ByColor {
+            white: &white,
+            black: &black,
+        };
+        play::game_as_message(players, self.openings.get(opening)?, &self.rules, stop)
     }
 
     fn individual(&self, genes: &[f64]) -> PlayerConfig {
@@ -340,9 +365,16 @@ impl Arena {
         }
     }
 
-    fn play_all(&self, players: &[PlayerConfig], pairings: &[Pairing]) -> Vec<GameResult> {
+    /// `message` tells other ranks of a game.
+    fn play_all(
+        &self,
+        players: &[PlayerConfig],
+        pairings: &[Pairing],
+        message: Option<&(dyn Fn(usize) -> Vec<u8> + Sync)>,
+    ) -> Vec<GameResult> {
         let threads = rayon::current_num_threads();
-        let played = play::play_games(players, &self.openings, pairings, &self.rules, threads);
+        let (openings, rules) = (&self.openings, &self.rules);
+        let played = play::play_shared_games(players, openings, pairings, rules, threads, message);
         played.unwrap_or_else(|error| {
             // One thread takes longer and gives the same results.
             log::warn!("games on one thread: {error}");
@@ -428,7 +460,7 @@ impl GamesFitness {
         let pairings: Vec<Pairing> = (0..last)
             .flat_map(|player| openings.iter().flat_map(move |&at| pair(player, at)))
             .collect();
-        let results = self.arena.play_all(&players, &pairings);
+        let results = self.arena.play_all(&players, &pairings, None);
         let mut points = vec![0; last];
         for (pairing, result) in pairings.iter().zip(results) {
             let (player, color) = match pairing.white {

@@ -16,6 +16,7 @@ pub mod moves;
 mod quiescence;
 mod quiescence_tree;
 pub mod results;
+mod shared;
 pub mod softmax;
 mod variations;
 
@@ -34,6 +35,7 @@ pub use quiescence::{
 };
 pub use quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
 pub use results::{ResultsFitness, ResultsLoss, ResultsSettings};
+pub use shared::{SharedFitness, serve};
 
 use rand::seq::index;
 

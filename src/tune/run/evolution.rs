@@ -8,6 +8,7 @@ use super::generation::{columns, figures};
 use super::journal::Figures;
 use super::{Learner, Problem};
 use crate::eval::Weights;
+use crate::tune::fitness::{Fitness as _, SharedFitness};
 use crate::tune::genome::Candidate;
 use crate::tune::methods::{GenerationContext, Individual, Method};
 use crate::tune::preset::Preset;
@@ -46,7 +47,7 @@ impl Learner for Evolution<'_> {
     }
 
     fn advance(&mut self, generation: u64) -> Figures {
-        let fitness = self.problem.fitness();
+        let fitness = &SharedFitness(self.problem.fitness());
         let context = GenerationContext {
             genome: &self.problem.genome,
             fitness,

@@ -9,10 +9,12 @@ use super::{
 };
 use crate::eval::Weights;
 use crate::tune::experiment::Experiment;
+use crate::tune::fitness;
 use crate::tune::genome::Candidate;
 use crate::tune::network::{Trainer, TrainingPreset};
 use crate::tune::preset::Preset;
 use crate::tune::report;
+use crate::work;
 
 /// A run that is over, or interrupted.
 pub struct FinishedRun {
@@ -135,6 +137,7 @@ impl<'a> Session<'a> {
         let problem = self.problem(preset)?;
         let mut learner = Evolution::new(preset, &problem);
         let outcome = drive(&mut learner, &preset.run, folder, self.observer, self.stop)?;
+        work::dismiss();
         let rivals = problem.rivals(preset);
         self.prepared = Some(Prepared::Evolution(problem));
         Ok((outcome, rivals))
@@ -147,6 +150,21 @@ impl<'a> Session<'a> {
     ) -> Result<RunOutcome, RunError> {
         let mut trainer = self.trainer(preset)?;
         drive(&mut *trainer, &preset.run, folder, self.observer, self.stop)
+    }
+
+    /// Measures individuals for rank 0 of an MPI job, which runs the same experiment.
+    pub fn serve(&mut self, experiment: &Experiment) -> Result<(), RunError> {
+        let Experiment::Evolution(preset) = experiment else {
+            return Ok(());
+        };
+        let problem = self.problem(preset)?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(preset.run.threads)
+            .build()
+            .map_err(|error| RunError::Threads(error.to_string()))?;
+        fitness::serve(problem.fitness(), &pool);
+        self.prepared = Some(Prepared::Evolution(problem));
+        Ok(())
     }
 
     /// Draws a page that compares the evolution runs so far, if there are several. Returns its
