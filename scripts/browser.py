@@ -161,7 +161,9 @@ def make_runs(finch, folder):
     run("tune", "vazquez-2013", *moves, *short, "--out", "moves")
     run("tune", "texel", *settings("run.generations=2"), *short, "--out", "weights")
     run("tune", "vazquez-2013", "--runs", "2", *moves, *settings("run.closing_games=0"), "--out", "several")
-    return {name: folder / name / "report.html" for name in ["moves", "weights", "several"]}
+    pages = {name: folder / name / "report.html" for name in ["moves", "weights", "several"]}
+    run("annotate", "moves/games.pgn", "--nodes", "500", "--out", "annotated.pgn", "--page", "annotated.html")
+    return {**pages, "annotated": folder / "annotated.html"}
 
 
 def look_at_pages(browser, pages, screenshots):
@@ -186,6 +188,10 @@ def look_at_values(browser, page):
     browser.point_at("svg .row")
     told = browser.run("return document.querySelector('.tip').textContent")
     check("A knight" in told, f"the pointer shows '{told}' of a value")
+    squares, first = browser.run("return [document.querySelectorAll('.board i').length, document.querySelector('.buttons span').textContent]")
+    browser.run("document.querySelectorAll('.buttons button')[2].click()")
+    second = browser.run("return document.querySelector('.buttons span').textContent")
+    check(squares == 64 and first != second, f"the game of {squares} squares stays at '{second}'")
     saves = browser.run("return document.querySelectorAll('figure .save').length")
     check(saves >= 2, "no button to save a drawing")
     print("values under the pointer")

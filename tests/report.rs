@@ -138,3 +138,23 @@ fn only_the_folder_of_one_run_can_be_watched() {
         assert!(text.contains(problem), "{text}");
     }
 }
+
+#[test]
+fn eval_draws_the_board() {
+    let desk = Desk::new("");
+    let knights = "4k3/8/8/8/3N4/8/8/N3K3 w - - 0 1";
+    let draw = |file: &str| {
+        let arguments = ["eval", "--weights", "hand-set", "--svg", file, knights];
+        desk.command(&arguments).output().unwrap()
+    };
+    assert!(draw("board.svg").status.success());
+    let svg = fs::read_to_string(desk.path("board.svg")).unwrap();
+    assert!(
+        svg.starts_with("<svg ") && svg.contains("for White by"),
+        "{svg}"
+    );
+    let output = draw("missing/board.svg");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("missing/board.svg"), "{text}");
+}

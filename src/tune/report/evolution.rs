@@ -1,7 +1,7 @@
 //! The page of an evolution run.
 
 use super::chart::{Chart, Level, Series};
-use super::{cards, date, values, verdict};
+use super::{cards, date, game, values, verdict};
 use crate::terminal::escaped;
 use crate::tune::preset::Preset;
 use crate::tune::run::{
@@ -69,7 +69,19 @@ impl EvolutionRun<'_> {
 
 pub fn body(run: &EvolutionRun) -> Result<String, RunError> {
     let scores = ClosingScore::read(run.folder)?;
-    Ok(heading(run) + &verdict::closing(&scores) + &fitness_section(run) + &values::section(run)?)
+    Ok(heading(run)
+        + &verdict::closing(&scores)
+        + &fitness_section(run)
+        + &closing_game(run, &scores)
+        + &values::section(run)?)
+}
+
+/// A game of the closing match, once that is over.
+fn closing_game(run: &EvolutionRun, scores: &[ClosingScore]) -> String {
+    match scores.is_empty() {
+        true => String::new(),
+        false => game::section(run.folder),
+    }
 }
 
 fn heading(run: &EvolutionRun) -> String {
@@ -105,12 +117,13 @@ fn heading(run: &EvolutionRun) -> String {
 fn fitness_section(run: &EvolutionRun) -> String {
     let preset = &run.preset;
     if preset.method.selects_by_games() || !preset.measures_fitness() {
+        let chart = piece_values(run);
         let words = "Players meet each other, so the share of the points stays near a half: what \
                      counts is where the values go. The closing match measures the strength.";
-        return format!(
-            "<h2>Values by generation</h2><p>{words}</p>{}",
-            piece_values(run)
-        );
+        return match chart.is_empty() {
+            true => String::new(),
+            false => format!("<h2>Piece values by generation</h2><p>{words}</p>{chart}"),
+        };
     }
     let sign = run.sign();
     let mut series = vec![

@@ -7,6 +7,7 @@ mod chart;
 mod comparison;
 mod evolution;
 mod evolve;
+mod game;
 mod training;
 mod values;
 mod verdict;

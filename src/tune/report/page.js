@@ -65,12 +65,38 @@
     link.click();
   };
 
+  // A game to click through. The place is kept when the page is brought up to date.
+  const glyphs = { k: "\u265a", q: "\u265b", r: "\u265c", b: "\u265d", n: "\u265e", p: "\u265f" };
+  const board = (fen) => fen.split("/").map((rank, row) => [...rank.replace(/\d/g, (n) => " ".repeat(n))]
+    .map((piece, file) => `<i class="${(row + file) % 2 ? "dark" : "light"}${piece === piece.toLowerCase() ? "" : " own"}">`
+      + `${glyphs[piece.toLowerCase()] || ""}</i>`).join("")).join("");
+  let ply = 0;
+  const play = (figure) => {
+    const [boards, moves] = [figure.dataset.boards.split("|"), figure.dataset.moves.split("|")];
+    figure.innerHTML = '<div class="board"></div><div class="buttons"></div>';
+    const draw = (to) => {
+      ply = Math.max(0, Math.min(to, boards.length - 1));
+      figure.firstChild.innerHTML = board(boards[ply]);
+      text.textContent = moves[ply];
+    };
+    const buttons = figure.lastChild;
+    const text = document.createElement("span");
+    for (const [label, to] of [["\u00ab", () => 0], ["\u2039", () => ply - 1], ["\u203a", () => ply + 1], ["\u00bb", () => boards.length]]) {
+      const button = buttons.appendChild(document.createElement("button"));
+      button.textContent = label;
+      button.onclick = () => draw(to());
+    }
+    buttons.append(text);
+    draw(ply);
+  };
+
   // Makes a body that was just put in place answer to the pointer.
   window.finchDress = () => {
     document.querySelectorAll("svg title").forEach((title) => {
       title.parentNode.dataset.tip = title.textContent;
       title.remove();
     });
+    document.querySelectorAll("figure.game").forEach(play);
     document.querySelectorAll("figure.chart").forEach((figure) => {
       if (figure.querySelector(".save") || !figure.querySelector("svg")) return;
       const button = document.createElement("button");

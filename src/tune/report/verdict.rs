@@ -19,14 +19,14 @@ pub fn sentences(run: &EvolutionRun) -> String {
     text += &match (preset.method.selects_by_games(), preset.measures_fitness()) {
         (false, true) => measured(run),
         (true, _) => played(run),
-        (false, false) => "The estimate moves towards the winner of each pair of neighbours; \
+        (false, false) => "the estimate moves towards the winner of each pair of neighbours; \
                            the closing match measures it."
             .to_owned(),
     };
     if let Some(reference) = preset.reference() {
         text += &beside_paper(run, reference);
     }
-    format!("<p class=\"verdict\">{}</p>", escaped(&text))
+    format!("<p class=\"verdict\">{}</p>", escaped(&capitalised(&text)))
 }
 
 /// How far a run is that has not reached its last generation.

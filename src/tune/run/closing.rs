@@ -21,8 +21,10 @@ use crate::tune::genome::Candidate;
 use crate::tune::preset::RunSettings;
 
 /// Games against the start and the rivals, and games against the weights that play now.
-const GAMES: &str = "games.pgn";
+pub const GAMES: &str = "games.pgn";
 const INCUMBENT_GAMES: &str = "games-incumbent.pgn";
+/// The name of the run's result as a player.
+pub const RESULT: &str = "result";
 /// The scores in words.
 const SCORES: &str = "closing.txt";
 
@@ -190,7 +192,7 @@ impl ClosingGames<'_> {
             .game_rules()
             .unwrap_or_else(|| by_nodes.clone());
         let mut players = vec![
-            outcome.best.player("result"),
+            outcome.best.player(RESULT),
             outcome.start.player("its start"),
         ];
         players.extend(self.rivals.iter().map(|(name, rival)| rival.player(name)));
@@ -201,7 +203,7 @@ impl ClosingGames<'_> {
         // Options are those of another engine: no weights play now.
         if outcome.best.weights().is_some() {
             let players = vec![
-                outcome.best.player("result"),
+                outcome.best.player(RESULT),
                 incumbent_player(self.incumbent),
             ];
             let Some(played) = self.gauntlet(INCUMBENT_GAMES, players, by_nodes, stop)? else {

@@ -30,7 +30,7 @@ use crate::data::DataError;
 use crate::eval::WeightsError;
 
 pub use checkpoint::{Checkpoint, EvolutionState};
-pub use closing::{Closing, ClosingMatch, ClosingScore, InstallError, prove};
+pub use closing::{Closing, ClosingMatch, ClosingScore, GAMES, InstallError, RESULT, prove};
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RUNS, RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};
