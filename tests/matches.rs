@@ -207,8 +207,8 @@ fn files_of_several_machines_are_one_match() {
     let directory = TempDir::new().unwrap();
     let [whole, one, two] = ["w.pgn", "1.pgn", "2.pgn"].map(|name| path(&directory, name));
     let players = [
-        "default",
-        "hand-set",
+        "weights=default name=default",
+        "weights=hand-set name=hand-set",
         "--nodes",
         "40",
         "--games",
