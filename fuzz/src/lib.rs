@@ -113,7 +113,7 @@ pub fn uci_session(bytes: &[u8]) {
 pub fn pgn(bytes: &[u8]) {
     let path = file("games.pgn", bytes);
     let source = Source::file(&path);
-    let _ = data::games(&[source.clone()], &Selection::default());
+    let _ = data::games(std::slice::from_ref(&source), &Selection::default());
     let _ = annotate::each_game(&source, |_| true);
     let _ = game_tags::read_results(&path);
     let _ = openings::load(&path, 16, 1);
@@ -218,7 +218,9 @@ pub fn book(bytes: &[u8]) {
         let _ = book.moves(&Position::default());
         let _ = book.best_move(&Position::default());
         let _ = book.lines(8, 16, 1);
-        assert_eq!(book.to_bytes(), bytes);
+        // The learning fields of entries are not kept.
+        let again = PolyglotBook::read(&book.to_bytes()[..]).expect("a book that was written");
+        assert_eq!(again.move_count(), book.move_count());
     }
 }
 
