@@ -4,6 +4,7 @@
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
+use std::time::Instant;
 
 use finch::random::{Purpose, stream};
 use rand::{Rng, RngExt};
@@ -11,7 +12,9 @@ use rand::{Rng, RngExt};
 #[path = "../fuzz/src/lib.rs"]
 mod targets;
 
-const ROUNDS: u64 = 150;
+/// Changed seeds for each reader; the environment may ask for more.
+const ROUNDS: u64 = 60;
+const ROUNDS_VARIABLE: &str = "FINCH_FUZZ_ROUNDS";
 
 /// Some bytes changed, removed, repeated, or taken from another seed.
 fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut impl Rng) {
@@ -55,6 +58,8 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn no_reader_panics_at_changed_seeds() {
+    let asked = std::env::var(ROUNDS_VARIABLE).ok();
+    let rounds = asked.map_or(ROUNDS, |rounds| rounds.parse().expect("a number"));
     let mut failures = Vec::new();
     for (number, (name, target)) in targets::TARGETS.iter().enumerate() {
         // Its output would go past the capture of the tests.
@@ -63,7 +68,8 @@ fn no_reader_panics_at_changed_seeds() {
         }
         let seeds = seeds(name);
         assert!(!seeds.is_empty(), "{name} has no seeds");
-        for round in 0..ROUNDS {
+        let started = Instant::now();
+        for round in 0..rounds {
             let mut random = stream(1, Purpose::Initialisation, number as u64, round);
             let mut bytes = seeds[round as usize % seeds.len()].clone();
             let other = &seeds[random.random_range(0..seeds.len())];
@@ -75,6 +81,7 @@ fn no_reader_panics_at_changed_seeds() {
                 break;
             }
         }
+        println!("{name}: {rounds} rounds in {:.1?}", started.elapsed());
     }
     assert!(failures.is_empty(), "{failures:#?}");
 }

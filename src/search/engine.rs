@@ -289,6 +289,10 @@ impl Engine {
         self.halt();
         self.helpers.clear();
         let wanted = threads.max(1);
+        if wanted > 1 {
+            // First of all, so that the helpers do not take its memory.
+            self.spawn_main();
+        }
         let settings = self.settings.clone();
         let spawned = (1..wanted.min(max_threads())).map_while(|id| {
             if !has_room_for_thread() {
