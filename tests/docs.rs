@@ -283,4 +283,9 @@ macro_rules! documents {
 
 documents! {
     the_commands_of_analysis_run_as_printed: "docs/analysis.md";
+    the_commands_of_the_readme_run_as_printed: "README.md";
+    the_commands_of_json_run_as_printed: "docs/json.md";
+    the_commands_of_network_run_as_printed: "docs/network.md";
+    the_commands_of_tuning_run_as_printed: "docs/tuning.md";
+    the_commands_of_uci_run_as_printed: "docs/uci.md";
 }

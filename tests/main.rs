@@ -15,6 +15,7 @@ mod fuzz;
 mod games;
 mod genomes;
 mod hostile;
+mod json;
 mod label;
 mod matches;
 #[cfg(unix)]

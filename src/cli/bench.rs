@@ -1,9 +1,11 @@
 //! `finch bench`: how fast, and the signature of how it plays.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::WeightsOption;
+use super::output::json_line;
 use crate::bench;
 use crate::eval::evaluations_per_second;
 use crate::position::Position;
@@ -18,6 +20,9 @@ Examples:
 pub struct Arguments {
     #[command(flatten)]
     pub(super) weights: WeightsOption,
+    /// Print JSON; docs/json.md explains the fields.
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -51,11 +56,35 @@ impl Arguments {
         };
         let weights = &option.or_built_in()?.weights;
         match self.what {
-            None => println!("{}", bench::run(weights, &Default::default())?),
+            None => {
+                let result = bench::run(weights, &Default::default())?;
+                if self.json {
+                    let fields = json!({
+                        "weights": weights.name,
+                        "nodes": result.nodes,
+                        "seconds": result.elapsed.as_secs_f64(),
+                        "nodes_per_second": result.nodes_per_second(),
+                    });
+                    json_line("bench", fields);
+                } else {
+                    println!("{result}");
+                }
+            }
             Some(What::Eval { seconds, .. }) => {
                 let positions: Vec<Position> = bench::positions().collect();
                 let rate = evaluations_per_second(&positions, weights, seconds);
-                println!("{rate:.0} evaluations per second, {}", weights.name);
+                if self.json {
+                    let fields = json!({
+                        "weights": weights.name,
+                        "evaluations_per_second": rate,
+                    });
+                    json_line("eval", fields);
+                } else {
+                    println!("{rate:.0} evaluations per second, {}", weights.name);
+                }
+            }
+            Some(What::Gradient { .. }) if self.json => {
+                bail!("--json: bench gradient prints text only");
             }
             Some(What::Gradient { positions }) => {
                 let speed = gradient_speed(positions as usize);

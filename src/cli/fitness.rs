@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, ensure};
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use super::filters::Filters;
+use super::output::json_line;
 use crate::data::{self, Case, Label, LabelNeeds, Selection, Source};
 use crate::eval::Weights;
 use crate::play::uci_engine::EngineCommand;
@@ -69,6 +71,9 @@ pub struct Arguments {
     /// How deep that engine searches.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: u32,
+    /// Print JSON, one object a line; docs/json.md explains the fields.
+    #[arg(long)]
+    json: bool,
 }
 
 const NOTHING_HELD_OUT: &str =
@@ -113,7 +118,7 @@ impl Arguments {
         let all = self.all_weights()?;
         let sources = self.sources(built_in_labels);
         let labels = data::collect_labels(&sources, &self.selection(), LabelNeeds::SCORE)?;
-        println!("{}", labels.tally.summary());
+        self.print_data(&labels.tally.summary());
         let scale = labels.scale;
         let labels = match self.held_out {
             Some(_) => labels.validation,
@@ -121,7 +126,7 @@ impl Arguments {
         };
         ensure!(!labels.is_empty(), NOTHING_HELD_OUT);
         for (name, weights) in all {
-            print_losses(&name, &labels, scale, &weights);
+            self.print_losses(&name, &labels, scale, &weights);
         }
         Ok(())
     }
@@ -136,7 +141,7 @@ impl Arguments {
             let options = self.option.iter().map(|option| format!(", {option}"));
             let options: String = options.collect();
             let name = format!("{command} at depth {}{options}", self.depth);
-            print_share(&name, share);
+            self.print_share(&name, share);
         }
         if self.weights.is_empty() && self.engine.is_some() {
             return Ok(());
@@ -149,14 +154,14 @@ impl Arguments {
         let mut by_any = vec![false; cases.len()];
         for (name, weights) in &all {
             let solved = cases_solved(&cases, weights, self.quiescence(), ties);
-            print_share(name, share_of_cases(&cases, &solved));
+            self.print_share(name, share_of_cases(&cases, &solved));
             by_any
                 .iter_mut()
                 .zip(solved)
                 .for_each(|(any, one)| *any |= one);
         }
         if all.len() > 1 {
-            print_share("any of them", share_of_cases(&cases, &by_any));
+            self.print_share("any of them", share_of_cases(&cases, &by_any));
         }
         Ok(())
     }
@@ -164,7 +169,7 @@ impl Arguments {
     fn cases(&self) -> anyhow::Result<Vec<Case>> {
         let sources = self.sources(built_in_games);
         let collection = data::collect(&sources, &self.selection())?;
-        println!("{}", collection.tally.summary());
+        self.print_data(&collection.tally.summary());
         Ok(match self.held_out {
             Some(_) => collection.validation,
             None => collection.training,
@@ -222,32 +227,62 @@ fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "not a share between 0 and 1".to_owned())
 }
 
-/// The share with its standard error, positions of one game counted as one cluster.
-fn print_share(name: &str, share: Estimate) {
-    let Estimate {
-        mean,
-        standard_error,
-        count,
-        clusters,
-    } = share;
-    println!(
-        "{:.2}% ± {:.2}  {:.0} of {count}  {clusters} games  {name}",
-        100.0 * mean,
-        100.0 * standard_error,
-        mean * count as f64,
-    );
-}
+impl Arguments {
+    fn print_data(&self, summary: &str) {
+        match self.json {
+            true => json_line("data", json!({ "summary": summary })),
+            false => println!("{summary}"),
+        }
+    }
 
-/// Both losses, the first with its standard error.
-fn print_losses(name: &str, labels: &[Label], scale: f64, weights: &Weights) {
-    let centipawns = mentor_loss(labels, scale, weights, MentorLoss::Centipawns);
-    let chance = mentor_loss(labels, scale, weights, MentorLoss::Chance);
-    println!(
-        "{:.2} cp ± {:.2}  {:.5} in squared chances  {} positions  {} games  {name}",
-        centipawns.mean,
-        centipawns.standard_error,
-        chance.mean,
-        centipawns.count,
-        centipawns.clusters,
-    );
+    /// The share with its standard error, positions of one game counted as one cluster.
+    fn print_share(&self, name: &str, share: Estimate) {
+        let Estimate {
+            mean,
+            standard_error,
+            count,
+            clusters,
+        } = share;
+        if self.json {
+            let fields = json!({
+                "player": name,
+                "share": mean,
+                "error": standard_error,
+                "positions": count,
+                "games": clusters,
+            });
+            return json_line("moves", fields);
+        }
+        println!(
+            "{:.2}% ± {:.2}  {:.0} of {count}  {clusters} games  {name}",
+            100.0 * mean,
+            100.0 * standard_error,
+            mean * count as f64,
+        );
+    }
+
+    /// Both losses, the first with its standard error.
+    fn print_losses(&self, name: &str, labels: &[Label], scale: f64, weights: &Weights) {
+        let centipawns = mentor_loss(labels, scale, weights, MentorLoss::Centipawns);
+        let chance = mentor_loss(labels, scale, weights, MentorLoss::Chance);
+        if self.json {
+            let fields = json!({
+                "player": name,
+                "centipawns": centipawns.mean,
+                "error": centipawns.standard_error,
+                "chance": chance.mean,
+                "positions": centipawns.count,
+                "games": centipawns.clusters,
+            });
+            return json_line("mentor", fields);
+        }
+        println!(
+            "{:.2} cp ± {:.2}  {:.5} in squared chances  {} positions  {} games  {name}",
+            centipawns.mean,
+            centipawns.standard_error,
+            chance.mean,
+            centipawns.count,
+            centipawns.clusters,
+        );
+    }
 }

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use serde_json::json;
 
-use super::match_display::Display;
+use super::match_display::{Display, score_fields};
+use super::output::{OutputOptions, json_line};
 use crate::play::GameLimits;
 use crate::play::adjudication::Adjudication;
 use crate::play::games_file::GamesFile;
@@ -112,9 +114,8 @@ pub struct Arguments {
     /// The event tag of the PGN file.
     #[arg(long, default_value = "Finch match")]
     event: String,
-    /// Print the final table only.
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -139,7 +140,7 @@ impl Arguments {
             }
             Some(path) => (Some(GamesFile::create(path)?), BTreeMap::new()),
         };
-        if !finished.is_empty() && !self.quiet {
+        if !finished.is_empty() && self.output.shows_progress() {
             println!("{} games were finished before", finished.len());
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -149,10 +150,13 @@ impl Arguments {
             log::warn!("Ctrl-C is not handled: {error}");
         }
         let conditions = settings.conditions(&tournament);
-        let mut display = Display::new(&tournament, &conditions, finished.len(), self.quiet);
+        let mut display = Display::new(&tournament, &conditions, finished.len(), self.output);
         let result = tournament.run(file, finished, &mut display, &stop)?;
         display.close();
-        self.print(&tournament, &conditions, &result);
+        match self.output.json {
+            true => print_json(&tournament, &result),
+            false => self.print(&tournament, &conditions, &result),
+        }
         Ok(())
     }
 
@@ -227,4 +231,24 @@ impl Arguments {
             println!("Interrupted after {played} of {games} games{hint}");
         }
     }
+}
+
+/// The score of each two players, and how the match ended.
+fn print_json(tournament: &Tournament, result: &TournamentResult) {
+    let name = |player: usize| &tournament.players[player].name;
+    let crosstable = &result.crosstable;
+    for ((one, other), score) in crosstable.scores() {
+        let mut fields = score_fields(&score);
+        fields.insert("player".to_owned(), json!(name(one)));
+        fields.insert("opponent".to_owned(), json!(name(other)));
+        json_line("score", fields);
+    }
+    let sprt = tournament.sprt.as_ref();
+    let fields = json!({
+        "games": crosstable.games(),
+        "planned": sprt.is_none().then(|| tournament.schedule.games()),
+        "llr": sprt.map(|sprt| sprt.llr(&crosstable.total(0))),
+        "decision": result.decision.map(|decision| decision.to_string()),
+    });
+    json_line("end", fields);
 }

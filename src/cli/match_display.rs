@@ -4,7 +4,10 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
 
+use super::output::{OutputOptions, json_line};
+use crate::play::MatchScore;
 use crate::play::crosstable::Crosstable;
 use crate::play::game::GameRecord;
 use crate::play::schedule::Pairing;
@@ -29,13 +32,21 @@ pub struct Display {
 enum View {
     Live(ProgressBar),
     Plain,
+    Json,
     Nothing,
 }
 
 impl Display {
-    pub fn new(tournament: &Tournament, conditions: &str, finished: usize, quiet: bool) -> Display {
+    pub fn new(
+        tournament: &Tournament,
+        conditions: &str,
+        finished: usize,
+        output: OutputOptions,
+    ) -> Display {
         let games = tournament.schedule.games();
-        let view = if quiet {
+        let view = if output.json {
+            View::Json
+        } else if output.quiet {
             View::Nothing
         } else if std::io::stdout().is_terminal() {
             View::Live(bar(games, finished, tournament.sprt.is_some()))
@@ -67,6 +78,26 @@ impl Display {
             bar.finish_and_clear();
         }
     }
+}
+
+/// A score as fields of a JSON object.
+pub fn score_fields(score: &MatchScore) -> Map<String, Value> {
+    let (elo, normalized) = (score.elo(), score.normalized_elo());
+    let fields = [
+        ("games", json!(score.games())),
+        ("wins", json!(score.wins)),
+        ("draws", json!(score.draws)),
+        ("losses", json!(score.losses)),
+        ("score", json!(score.ratio())),
+        ("elo", json!(elo.value)),
+        ("elo_error", json!(elo.error)),
+        ("nelo", json!(normalized.value)),
+        ("nelo_error", json!(normalized.error)),
+        ("los", json!(score.los())),
+        ("pairs", json!(score.pairs)),
+    ];
+    let named = |(name, value): (&str, Value)| (name.to_owned(), value);
+    fields.into_iter().map(named).collect()
 }
 
 /// An SPRT has no known length: it gets a counter instead of a bar.
@@ -116,6 +147,18 @@ impl TournamentObserver for Display {
         let since = self.last_table.elapsed();
         match &self.view {
             View::Nothing => {}
+            View::Json => json_line(
+                "game",
+                json!({
+                    "number": number + 1,
+                    "white": self.names[pairing.white],
+                    "black": self.names[pairing.black],
+                    "result": record.result().to_string(),
+                    "reason": record.end.to_string(),
+                    "plies": record.moves.len(),
+                    "seconds": record.duration.as_secs_f64(),
+                }),
+            ),
             View::Live(bar) => {
                 bar.set_position(crosstable.games() as u64);
                 if record.fault.is_some() {

@@ -1,13 +1,49 @@
-//! Printing for all commands. A pipe that its reader has closed (`finch … | head`) ends the program
-//! quietly; the standard library's `println!` would panic. Control characters are escaped: names
-//! and texts may come from files and engines of other people.
+//! Printing for all commands: for people, or as JSON for programs. A pipe that its reader has closed
+//! (`finch … | head`) ends the program quietly; the standard library's `println!` would panic. Control
+//! characters are escaped: names and texts may come from files and engines of other people.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 use std::process::exit;
 
+use clap::Args;
+use serde::Serialize;
+
 use crate::terminal::printable;
+
+/// Who reads what a command prints, and how much of it.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct OutputOptions {
+    /// Print JSON, one object a line; docs/json.md explains the fields.
+    #[arg(long)]
+    pub json: bool,
+    /// Print the result only.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+impl OutputOptions {
+    /// Whether a person wants to see the work advance.
+    pub fn shows_progress(self) -> bool {
+        !self.json && !self.quiet
+    }
+}
+
+/// Prints one line of JSON: an object whose `event` says what it is. Numbers that are not finite
+/// become null.
+pub fn json_line(event: &str, fields: impl Serialize) {
+    #[derive(Serialize)]
+    struct Line<'a, Fields> {
+        event: &'a str,
+        #[serde(flatten)]
+        fields: Fields,
+    }
+    match serde_json::to_string(&Line { event, fields }) {
+        Ok(line) => write(format_args!("{line}\n")),
+        Err(error) => write_error(format_args!("finch: {event}: {error}\n")),
+    }
+}
 
 /// Writes to standard output, and flushes where a text ends. No one is left to read the rest if
 /// the pipe is closed. Any other failure, such as a full disk, fails the program.

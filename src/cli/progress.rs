@@ -1,20 +1,32 @@
-//! Progress of long work: a bar on a terminal, plain lines elsewhere.
+//! Progress of long work: a bar on a terminal, plain lines elsewhere, or JSON.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
 
+use super::output::{OutputOptions, json_line};
 use crate::tune::preset::RunSettings;
-use crate::tune::run::RunObserver;
+use crate::tune::run::{Figures, RunObserver};
+
+/// Generations that follow each other faster than this do not all get a line on a terminal.
+const LINE_INTERVAL: Duration = Duration::from_millis(100);
+/// Where there is no terminal, a count is printed this often.
+const COUNT_INTERVAL: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(100);
 
 /// Shows how a run advances.
-#[derive(Default)]
 pub struct Progress {
+    output: OutputOptions,
     bar: Option<ProgressBar>,
     /// Without a bar, a line every so many generations.
     interval: u64,
+    /// Generations of this process so far.
+    done: u64,
+    started: Instant,
+    last_line: Option<Instant>,
 }
 
 /// Shows nothing: only rank 0 of an MPI job speaks.
@@ -26,23 +38,149 @@ impl RunObserver for SilentObserver {
     fn generation(&mut self, _: u64, _: u64, _: &str) {}
 }
 
-/// Counts steps on standard error: a bar on a terminal, else a line every twentieth of them.
+impl Progress {
+    pub fn new(output: OutputOptions) -> Progress {
+        Progress {
+            output,
+            bar: None,
+            interval: 1,
+            done: 0,
+            started: Instant::now(),
+            last_line: None,
+        }
+    }
+
+    fn has_bar(&self) -> bool {
+        self.output.shows_progress() && std::io::stderr().is_terminal()
+    }
+
+    /// Shows that something is under way whose end is not known.
+    fn spin(&mut self, message: String) {
+        self.clear();
+        self.bar = self.has_bar().then(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.set_style(style("{spinner} {msg}  {elapsed}"));
+            bar.set_message(message);
+            bar.enable_steady_tick(TICK);
+            bar
+        });
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// The time left if the rest takes as long as what is done. All of the work so far counts: single
+/// generations differ too much.
+fn time_left(elapsed: Duration, done: u64, left: u64) -> Duration {
+    Duration::from_secs_f64(elapsed.as_secs_f64() / done.max(1) as f64 * left as f64)
+}
+
+impl RunObserver for Progress {
+    fn preparing(&mut self) {
+        self.spin("reading the data".to_owned());
+    }
+
+    fn prepared(&mut self, summary: &str) {
+        self.clear();
+        match self.output {
+            OutputOptions { json: true, .. } => json_line("data", json!({ "summary": summary })),
+            output if output.shows_progress() => println!("{summary}"),
+            _ => {}
+        }
+    }
+
+    fn started(&mut self, settings: &RunSettings) {
+        self.clear();
+        let last = settings.generations;
+        self.interval = match settings.lines {
+            0 => (last / 10).max(1),
+            lines => lines,
+        };
+        self.done = 0;
+        self.started = Instant::now();
+        self.bar = self.has_bar().then(|| {
+            let bar = ProgressBar::new(last);
+            bar.set_style(style("{bar:30} {pos}/{len} generations  {elapsed}  {msg}"));
+            bar.enable_steady_tick(TICK);
+            bar
+        });
+    }
+
+    fn generation(&mut self, generation: u64, last: u64, line: &str) {
+        self.done += 1;
+        if !self.output.shows_progress() {
+            return;
+        }
+        let Some(bar) = &self.bar else {
+            if generation.is_multiple_of(self.interval) || generation == last {
+                println!("{line}");
+            }
+            return;
+        };
+        bar.set_position(generation);
+        let left = time_left(self.started.elapsed(), self.done, last - generation);
+        bar.set_message(format!("about {} left", HumanDuration(left)));
+        let is_due = self
+            .last_line
+            .is_none_or(|at| at.elapsed() >= LINE_INTERVAL);
+        if is_due || generation == last {
+            bar.suspend(|| println!("{line}"));
+            self.last_line = Some(Instant::now());
+        }
+    }
+
+    fn row(&mut self, columns: &[String], figures: &Figures) {
+        if self.output.json {
+            let fields = columns
+                .iter()
+                .cloned()
+                .zip(figures.iter().map(|one| json!(one)));
+            json_line("generation", fields.collect::<Map<String, Value>>());
+        }
+    }
+
+    fn finished(&mut self) {
+        self.clear();
+    }
+
+    fn closing(&mut self, games: u64) {
+        if self.output.shows_progress() {
+            println!("closing match: {games} games");
+        }
+        self.spin("playing".to_owned());
+    }
+
+    fn closed(&mut self) {
+        self.clear();
+    }
+}
+
+/// Counts steps on standard error: a bar on a terminal, else a line now and then.
 pub struct Counter {
     bar: Option<ProgressBar>,
     name: &'static str,
     last: u64,
     done: AtomicU64,
     started: Instant,
+    /// Lines printed so far.
+    lines: AtomicU64,
 }
 
 impl Counter {
     pub fn new(last: u64, name: &'static str) -> Counter {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template(
-                "{bar:30} {pos}/{len} {msg}, {per_sec}  {elapsed} (eta {eta})",
-            );
             let bar = ProgressBar::new(last).with_message(name);
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(style(
+                "{bar:30} {pos}/{len} {msg}, {per_sec}  {elapsed} (eta {eta})",
+            ));
             bar
         });
         Counter {
@@ -51,6 +189,7 @@ impl Counter {
             last,
             done: AtomicU64::new(0),
             started: Instant::now(),
+            lines: AtomicU64::new(0),
         }
     }
 
@@ -59,11 +198,21 @@ impl Counter {
             return bar.inc(1);
         }
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done.is_multiple_of((self.last / 20).max(1)) {
-            let rate = done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
-            let left = (self.last - done) as f64 / rate;
+        let elapsed = self.started.elapsed();
+        let lines = self.lines.load(Ordering::Relaxed);
+        if elapsed < COUNT_INTERVAL * (lines as u32 + 1) {
+            return;
+        }
+        // Of several threads one prints.
+        let due = elapsed.as_secs() / COUNT_INTERVAL.as_secs();
+        let printed = self
+            .lines
+            .compare_exchange(lines, due, Ordering::Relaxed, Ordering::Relaxed);
+        if printed.is_ok() {
+            let rate = done as f64 / elapsed.as_secs_f64();
+            let left = time_left(elapsed, done, self.last - done).as_secs();
             let (last, name) = (self.last, self.name);
-            eprintln!("{done} of {last} {name}, {rate:.0} a second, {left:.0} s to go");
+            eprintln!("{done} of {last} {name}, {rate:.0} a second, about {left} s left");
         }
     }
 
@@ -74,48 +223,17 @@ impl Counter {
     }
 }
 
-impl RunObserver for Progress {
-    fn prepared(&mut self, summary: &str) {
-        println!("{summary}");
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn started(&mut self, settings: &RunSettings) {
-        let last = settings.generations;
-        self.interval = match settings.lines {
-            0 => (last / 10).max(1),
-            lines => lines,
-        };
-        self.bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {msg} (eta {eta})");
-            let bar = ProgressBar::new(last);
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-    }
-
-    fn generation(&mut self, generation: u64, last: u64, line: &str) {
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(generation);
-                bar.set_message(line.to_owned());
-            }
-            None if generation.is_multiple_of(self.interval) || generation == last => {
-                println!("{line}");
-            }
-            None => {}
-        }
-    }
-
-    /// Clears the bar; the last figures stay.
-    fn finished(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            let message = bar.message();
-            bar.finish_and_clear();
-            println!("{message}");
-        }
-    }
-
-    fn closing(&mut self, games: u64) {
-        println!("closing match: {games} games");
+    #[test]
+    fn the_time_left_follows_from_all_work_so_far() {
+        let seconds =
+            |elapsed, done, left| time_left(Duration::from_secs(elapsed), done, left).as_secs_f64();
+        assert_eq!(seconds(10, 5, 20), 40.0);
+        // One slow generation does not upset the estimate.
+        assert!(seconds(13, 6, 19) < 42.0);
+        assert_eq!(seconds(0, 0, 7), 0.0);
     }
 }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
+use super::output::json_line;
 use crate::play::pgn::read_results;
 use crate::play::ratings::{RatingSettings, Ratings, rate};
 use crate::terminal::printable;
@@ -40,6 +42,9 @@ pub struct Arguments {
     /// Hold both at BayesElo's defaults (32.8 and 97.3).
     #[arg(long, conflicts_with_all = ["white_advantage", "draw_elo"])]
     bayeselo: bool,
+    /// Print JSON, one object a line; docs/json.md explains the fields.
+    #[arg(long)]
+    json: bool,
 }
 
 fn anchor(text: &str) -> Result<(String, f64), String> {
@@ -77,6 +82,10 @@ impl Arguments {
             draw_elo: held(RatingSettings::BAYESELO_DRAW, self.draw_elo),
         };
         let ratings = rate(&games, &settings)?;
+        if self.json {
+            print_json(&ratings, games.len(), unfinished);
+            return Ok(());
+        }
         print(&ratings);
         let (total, s) = (games.len(), if games.len() == 1 { "" } else { "s" });
         println!(
@@ -93,6 +102,32 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+fn print_json(ratings: &Ratings, games: usize, unfinished: usize) {
+    for (rank, player) in ratings.players.iter().enumerate() {
+        let fields = json!({
+            "rank": rank + 1,
+            "name": player.name,
+            "elo": player.elo,
+            "error": player.error,
+            "games": player.games(),
+            "wins": player.wins,
+            "draws": player.draws,
+            "losses": player.losses,
+            "score": player.score(),
+            "opposition": player.opposition,
+        });
+        json_line("player", fields);
+    }
+    let fields = json!({
+        "games": games,
+        "skipped": unfinished,
+        "white_advantage": ratings.white_advantage,
+        "draw_elo": ratings.draw_elo,
+        "disconnected": ratings.disconnected,
+    });
+    json_line("ratings", fields);
 }
 
 fn print(ratings: &Ratings) {

@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use super::WeightsOption;
+use super::output::{OutputOptions, json_line};
 use crate::analysis::solve::{Attempt, step_text, steps};
 use crate::analysis::{Analyser, SolveReport, Suite};
 use crate::play::player_config::{PlayerConfig, distinguish};
@@ -47,9 +48,8 @@ pub struct Arguments {
     /// as "cmd=stockfish option.UCI_Elo=2000 name=SF". May be repeated.
     #[arg(long = "engine", value_name = "CMD")]
     engines: Vec<String>,
-    /// One JSON object a line: every attempt, then every engine's score.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -63,10 +63,11 @@ impl Arguments {
         }
         let mut engines = self.engines()?;
         let limits = self.limits();
-        let json = self.json;
-        let show = move |attempt: &Attempt| match json {
-            true => println!("{}", serde_json::to_string(attempt).unwrap_or_default()),
-            false => print!("{}", attempt_line(attempt)),
+        let output = self.output;
+        let show = move |attempt: &Attempt| match output {
+            OutputOptions { json: true, .. } => json_line("attempt", attempt),
+            OutputOptions { quiet: true, .. } => {}
+            _ => print!("{}", attempt_line(attempt)),
         };
         let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
         let has_points = suite.has_points();
@@ -77,8 +78,10 @@ impl Arguments {
             bail!("the search failed; this is a bug in Finch, please report it");
         };
         let report = report?;
-        match json {
-            true => print!("{}", json_summary(&report, &names)?),
+        match output.json {
+            true => names
+                .iter()
+                .for_each(|name| json_line("score", report.score(name))),
             false => print!("{}", summary(&report, &names, &limits, has_points)),
         }
         Ok(())
@@ -169,9 +172,4 @@ fn summary(report: &SolveReport, names: &[String], limits: &Limits, has_points: 
         text.push('\n');
     }
     text
-}
-
-fn json_summary(report: &SolveReport, names: &[String]) -> Result<String> {
-    let line = |name: &String| Ok(serde_json::to_string(&report.score(name))? + "\n");
-    names.iter().map(line).collect()
 }

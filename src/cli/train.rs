@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
+use super::output::OutputOptions;
 use super::progress::Progress;
 use super::report::start_watch;
 use super::tune::{incumbent, print_result, resume, stop_on_interrupt, today};
@@ -66,17 +67,20 @@ pub struct Arguments {
     /// Show the training's page in the browser while it goes on. Only this machine can open it.
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
         let stop = stop_on_interrupt()?;
         let watch = start_watch(self.watch)?;
-        let mut progress = Progress::default();
+        let mut progress = Progress::new(self.output);
         let mut session = Session::new(incumbent(), &mut progress, &stop);
         let install = self.install.then_some(self.force);
+        let how = (install, self.output);
         if let Some(path) = &self.resume {
-            return resume(path, self.threads, install, watch.as_ref(), &mut session);
+            return resume(path, self.threads, how, watch.as_ref(), &mut session);
         }
         let mut experiment = self.experiment()?;
         RunFolder::check(&self.out)?;
@@ -85,7 +89,7 @@ impl Arguments {
         watch.iter().for_each(|watch| watch.show(folder.path()));
         let finished = session.run(&experiment, &folder)?;
         watch.iter().for_each(Watch::finish);
-        print_result(&experiment, &folder, &finished, install)
+        print_result(&experiment, &folder, &finished, install, self.output)
     }
 
     fn experiment(&self) -> Result<Experiment> {

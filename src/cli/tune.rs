@@ -6,14 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, ensure};
 use clap::Args;
+use serde_json::json;
 
+use super::match_display::score_fields;
+use super::output::{OutputOptions, json_line};
 use super::progress::{Progress, SilentObserver};
 use super::report::start_watch;
 use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
 use crate::tune::report::{self, Watch};
-use crate::tune::run::{self, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session};
+use crate::tune::run::{
+    self, Closing, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session,
+};
 use crate::work;
 
 #[derive(Args)]
@@ -73,6 +78,8 @@ pub struct Arguments {
     /// Refuse presets that start another engine: for presets from elsewhere.
     #[arg(long)]
     no_engines: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -88,12 +95,12 @@ impl Arguments {
         }
         let stop = stop_on_interrupt()?;
         let watch = start_watch(self.watch)?;
-        let mut progress = Progress::default();
+        let mut progress = Progress::new(self.output);
         let mut session = Session::new(incumbent(), &mut progress, &stop);
         if let Some(path) = &self.resume {
-            let install = self.install.then_some(self.force);
             announce_engine(&RunFolder::resume(path)?.experiment()?, self.no_engines)?;
-            return resume(path, self.threads, install, watch.as_ref(), &mut session);
+            let how = (self.install.then_some(self.force), self.output);
+            return resume(path, self.threads, how, watch.as_ref(), &mut session);
         }
         let variants = self.variants()?;
         ensure!(
@@ -123,8 +130,15 @@ impl Arguments {
                 break;
             }
         }
-        if let Some(page) = session.compare(&out)? {
-            println!("report: {}", page.display());
+        match session.compare(&out)? {
+            Some(page) if self.output.json => {
+                json_line(
+                    "comparison",
+                    json!({ "report": page.display().to_string() }),
+                );
+            }
+            Some(page) => println!("report: {}", page.display()),
+            None => {}
         }
         watch.iter().for_each(Watch::finish);
         Ok(())
@@ -189,7 +203,7 @@ impl Arguments {
         session: &mut Session<'_>,
         stop: &AtomicBool,
     ) -> anyhow::Result<()> {
-        if let Some(label) = label {
+        if let (Some(label), false) = (label, self.output.json) {
             println!("{label}");
         }
         let mut summaries = Vec::new();
@@ -207,9 +221,9 @@ impl Arguments {
             if !finished.outcome.interrupted {
                 summaries.extend(RunSummary::of(seed, &finished.outcome.journal));
             }
-            if self.runs == 1 {
+            if self.runs == 1 || self.output.json {
                 let install = self.install.then_some(self.force);
-                print_result(&experiment, &folder, &finished, install)?;
+                print_result(&experiment, &folder, &finished, install, self.output)?;
             } else {
                 print_closing(&folder, &finished);
             }
@@ -220,7 +234,9 @@ impl Arguments {
         if let (true, Experiment::Evolution(preset)) = (self.runs > 1, experiment) {
             let table = run::table(&summaries, preset.reference(), &preset.fitness);
             run::write_file(&base.join("table.txt"), &table)?;
-            print!("{table}");
+            if !self.output.json {
+                print!("{table}");
+            }
         }
         Ok(())
     }
@@ -290,7 +306,7 @@ fn numbered(experiment: &Experiment, number: u64) -> Experiment {
 pub(super) fn resume(
     path: &Path,
     threads: Option<usize>,
-    install: Option<bool>,
+    (install, output): (Option<bool>, OutputOptions),
     watch: Option<&Watch>,
     session: &mut Session<'_>,
 ) -> anyhow::Result<()> {
@@ -301,7 +317,7 @@ pub(super) fn resume(
     run.threads = threads.unwrap_or(run.threads);
     let finished = session.run(&experiment, &folder)?;
     watch.into_iter().for_each(Watch::finish);
-    print_result(&experiment, &folder, &finished, install)
+    print_result(&experiment, &folder, &finished, install, output)
 }
 
 /// Prints the result of a single run, and installs it if asked to.
@@ -310,7 +326,11 @@ pub(super) fn print_result(
     folder: &RunFolder,
     finished: &FinishedRun,
     install: Option<bool>,
+    output: OutputOptions,
 ) -> anyhow::Result<()> {
+    if output.json {
+        return print_json(folder, finished, install);
+    }
     let outcome = &finished.outcome;
     let path = folder.path();
     if let Experiment::Evolution(preset) = experiment {
@@ -334,6 +354,32 @@ pub(super) fn print_result(
     } else if weights.is_some() && !outcome.interrupted {
         println!("play with them: finch --weights {}", best.display());
     }
+    Ok(())
+}
+
+/// The same as JSON.
+fn print_json(
+    folder: &RunFolder,
+    finished: &FinishedRun,
+    install: Option<bool>,
+) -> anyhow::Result<()> {
+    let path = folder.path();
+    for played in finished.closing.iter().flat_map(Closing::all) {
+        let mut fields = score_fields(&played.score);
+        fields.insert("opponent".to_owned(), json!(played.opponent));
+        json_line("closing", fields);
+    }
+    let installed = install.map(|force| finished.install(force)).transpose();
+    let text = |path: &Path| path.display().to_string();
+    let fields = json!({
+        "folder": text(path),
+        "best": text(&path.join(run::BEST)),
+        "report": text(&path.join(report::FILE)),
+        "interrupted": finished.outcome.interrupted,
+        "installed": installed.as_ref().ok().and_then(Option::as_deref).map(text),
+    });
+    json_line("result", fields);
+    installed?;
     Ok(())
 }
 

@@ -9,9 +9,13 @@ use super::journal::Figures;
 use super::{Learner, Problem};
 use crate::eval::Weights;
 use crate::tune::fitness::{Fitness as _, SharedFitness};
-use crate::tune::genome::Candidate;
+use crate::tune::genome::{Candidate, Gene};
 use crate::tune::methods::{GenerationContext, Individual, Method};
 use crate::tune::preset::Preset;
+use crate::tune::statistics::mean_and_deviation;
+
+/// How many genes a line of progress names.
+const NAMED_GENES: usize = 8;
 
 /// The best individual so far and the generation it appeared in.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -38,6 +42,22 @@ impl<'a> Evolution<'a> {
             best: None,
             validation: None,
         }
+    }
+}
+
+impl Evolution<'_> {
+    /// Where individuals only meet each other their scores stay around one half; the values of
+    /// the population show how far the run has come.
+    fn describe_genes(&self) -> String {
+        let genes = &self.problem.genome.genes;
+        let average = |(place, gene): (usize, &Gene)| {
+            let values = self.method.population().iter().map(|one| one.genes[place]);
+            let (mean, _) = mean_and_deviation(&values.collect::<Vec<_>>());
+            format!("{} {mean:.2}", gene.name)
+        };
+        let shown = genes.iter().enumerate().take(NAMED_GENES).map(average);
+        let more = (genes.len() > NAMED_GENES).then(|| "…".to_owned());
+        shown.chain(more).collect::<Vec<_>>().join("  ")
     }
 }
 
@@ -120,6 +140,9 @@ impl Learner for Evolution<'_> {
     fn describe(&self, figures: &Figures) -> String {
         if let Some(progress) = self.method.progress(&self.problem.genome) {
             return progress;
+        }
+        if self.preset.method.selects_by_games() {
+            return self.describe_genes();
         }
         let fitness = self.problem.fitness().config();
         let [_, Some(mean), _, Some(record), validation] = figures[..5] else {

@@ -57,6 +57,9 @@ pub enum RunError {
 
 /// Receives the progress of a run.
 pub trait RunObserver {
+    /// Data is about to be read, which may take a while.
+    fn preparing(&mut self) {}
+
     /// The data is read; `summary` says what there is to learn from.
     fn prepared(&mut self, summary: &str);
 
@@ -66,11 +69,17 @@ pub trait RunObserver {
     /// A generation is complete; `line` has its figures.
     fn generation(&mut self, generation: u64, last: u64, line: &str);
 
+    /// The same as a row of the journal.
+    fn row(&mut self, _columns: &[String], _figures: &Figures) {}
+
     /// The run has reached its last generation or was interrupted.
     fn finished(&mut self) {}
 
     /// The closing match begins.
     fn closing(&mut self, _games: u64) {}
+
+    /// The closing match is over or was interrupted.
+    fn closed(&mut self) {}
 }
 
 /// Learns in generations. All that the next generation depends on can be saved and restored, and
@@ -197,6 +206,9 @@ impl<'a> Run<'a> {
             }
             let line = format!("generation {next}/{last}  {line}  {seconds:.1} s");
             observer.generation(next, last, &line);
+            if let Some(row) = self.journal.rows().last() {
+                observer.row(self.journal.columns(), row);
+            }
         }
     }
 

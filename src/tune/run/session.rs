@@ -77,7 +77,10 @@ impl<'a> Session<'a> {
     fn problem(&mut self, preset: &Preset) -> Result<Box<Problem>, RunError> {
         match self.prepared.take() {
             Some(Prepared::Evolution(problem)) if problem.serves(preset) => Ok(problem),
-            _ => Problem::new(preset, self.observer).map(Box::new),
+            _ => {
+                self.observer.preparing();
+                Problem::new(preset, self.observer).map(Box::new)
+            }
         }
     }
 
@@ -86,6 +89,7 @@ impl<'a> Session<'a> {
         match self.prepared.take() {
             Some(Prepared::Training(trainer)) if trainer.serves(preset) => Ok(trainer),
             _ => {
+                self.observer.preparing();
                 let trainer = Trainer::new(preset)?;
                 self.observer.prepared(&trainer.summary());
                 Ok(Box::new(trainer))
@@ -124,7 +128,9 @@ impl<'a> Session<'a> {
         if games.count() > 0 {
             self.observer.closing(games.count());
         }
-        let closing = games.play(self.stop)?;
+        let closing = games.play(self.stop);
+        self.observer.closed();
+        let closing = closing?;
         report::write(folder)?;
         Ok(FinishedRun { outcome, closing })
     }
