@@ -227,7 +227,7 @@ fn quiet_tuning_prints_the_result_only_and_games_show_the_evolved_values() {
     assert!(!line.contains('%'), "{line}");
     let text = run("quiet", &["--quiet"]);
     assert!(
-        !text.contains("generation") && !text.contains("closing match"),
+        !text.contains("generation 1/2") && !text.contains("closing match"),
         "{text}"
     );
     assert!(text.contains("report: "), "{text}");

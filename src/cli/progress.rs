@@ -23,9 +23,10 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     /// Without a bar, a line every so many generations.
     interval: u64,
-    /// Generations of this process so far.
+    /// Generations since the first of this process, and when that was complete: it may be the
+    /// start of the run, which takes another time than those that follow.
     done: u64,
-    started: Instant,
+    since: Option<Instant>,
     last_line: Option<Instant>,
 }
 
@@ -45,7 +46,7 @@ impl Progress {
             bar: None,
             interval: 1,
             done: 0,
-            started: Instant::now(),
+            since: None,
             last_line: None,
         }
     }
@@ -105,7 +106,7 @@ impl RunObserver for Progress {
             lines => lines,
         };
         self.done = 0;
-        self.started = Instant::now();
+        self.since = None;
         self.bar = self.has_bar().then(|| {
             let bar = ProgressBar::new(last);
             bar.set_style(style("{bar:30} {pos}/{len} generations  {elapsed}  {msg}"));
@@ -115,7 +116,10 @@ impl RunObserver for Progress {
     }
 
     fn generation(&mut self, generation: u64, last: u64, line: &str) {
-        self.done += 1;
+        match self.since {
+            None => self.since = Some(Instant::now()),
+            Some(_) => self.done += 1,
+        }
         if !self.output.shows_progress() {
             return;
         }
@@ -126,8 +130,10 @@ impl RunObserver for Progress {
             return;
         };
         bar.set_position(generation);
-        let left = time_left(self.started.elapsed(), self.done, last - generation);
-        bar.set_message(format!("about {} left", HumanDuration(left)));
+        if let (Some(since), 1..) = (self.since, self.done) {
+            let left = time_left(since.elapsed(), self.done, last - generation);
+            bar.set_message(format!("about {} left", HumanDuration(left)));
+        }
         let is_due = self
             .last_line
             .is_none_or(|at| at.elapsed() >= LINE_INTERVAL);
