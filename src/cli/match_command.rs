@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::match_display::{Display, score_fields};
 use super::output::{OutputOptions, json_line};
-use crate::play::GameLimits;
 use crate::play::adjudication::Adjudication;
 use crate::play::games_file::GamesFile;
 use crate::play::limits::TimeControl;
@@ -20,9 +19,10 @@ use crate::play::match_settings::MatchSettings;
 use crate::play::merged_match::MergedMatch;
 use crate::play::openings;
 use crate::play::schedule::Format;
-use crate::play::sprt::Sprt;
+use crate::play::sprt::{Sprt, SprtDecision};
 use crate::play::summary;
 use crate::play::tournament::{Tournament, TournamentResult};
+use crate::play::{GameLimits, MatchScore};
 use crate::search::full_width::FullWidthDepth;
 use crate::work;
 
@@ -122,7 +122,14 @@ impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         if !self.merge.is_empty() {
             let merged = MergedMatch::read(&self.merge)?;
-            println!("{}", merged.report(self.sprt()?.as_ref()));
+            let sprt = self.sprt()?;
+            if self.output.json {
+                let [player, opponent] = &merged.players;
+                print_score(player, opponent, &merged.score);
+                print_end(&merged.score, None, sprt.as_ref(), None);
+            } else {
+                println!("{}", merged.report(sprt.as_ref()));
+            }
             return Ok(());
         }
         let settings = self.settings()?;
@@ -238,17 +245,35 @@ fn print_json(tournament: &Tournament, result: &TournamentResult) {
     let name = |player: usize| &tournament.players[player].name;
     let crosstable = &result.crosstable;
     for ((one, other), score) in crosstable.scores() {
-        let mut fields = score_fields(&score);
-        fields.insert("player".to_owned(), json!(name(one)));
-        fields.insert("opponent".to_owned(), json!(name(other)));
-        json_line("score", fields);
+        print_score(name(one), name(other), &score);
     }
     let sprt = tournament.sprt.as_ref();
+    let planned = sprt.is_none().then(|| tournament.schedule.games());
+    let mut total = MatchScore::default();
+    crosstable.scores().for_each(|(_, score)| total += score);
+    print_end(&total, planned, sprt, result.decision);
+}
+
+fn print_score(player: &str, opponent: &str, score: &MatchScore) {
+    let mut fields = score_fields(score);
+    fields.insert("player".to_owned(), json!(player));
+    fields.insert("opponent".to_owned(), json!(opponent));
+    json_line("score", fields);
+}
+
+/// An SPRT is between two players, so that the score of all games is theirs.
+fn print_end(
+    score: &MatchScore,
+    planned: Option<usize>,
+    sprt: Option<&Sprt>,
+    decision: Option<SprtDecision>,
+) {
+    let decision = decision.or_else(|| sprt?.decision(score));
     let fields = json!({
-        "games": crosstable.games(),
-        "planned": sprt.is_none().then(|| tournament.schedule.games()),
-        "llr": sprt.map(|sprt| sprt.llr(&crosstable.total(0))),
-        "decision": result.decision.map(|decision| decision.to_string()),
+        "games": score.games(),
+        "planned": planned,
+        "llr": sprt.map(|sprt| sprt.llr(score)),
+        "decision": decision.map(|decision| decision.to_string()),
     });
     json_line("end", fields);
 }
