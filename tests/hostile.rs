@@ -245,7 +245,7 @@ fn a_preset_says_which_engine_it_starts_and_may_be_forbidden_to() {
     fails(folder.path(), &forbidden, "--no-engines forbids: sh -c");
     assert!(!folder.path().join("started").exists());
     let output = finch(folder.path(), &["tune", "p.toml"]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("starts an engine: sh -c"), "{text}");
     assert!(folder.path().join("started").exists());
     let evolve = ["evolve", "--from", "zero", "--mentor", "sh", "--out", "run"];

@@ -40,9 +40,22 @@ pub fn json_line(event: &str, fields: impl Serialize) {
         fields: Fields,
     }
     match serde_json::to_string(&Line { event, fields }) {
-        Ok(line) => write(format_args!("{line}\n")),
+        Ok(line) => write(format_args!("{}\n", json_escaped(&line))),
         Err(error) => write_error(format_args!("finch: {event}: {error}\n")),
     }
+}
+
+/// Characters that a terminal must not see, escaped as JSON does. They occur in strings only.
+fn json_escaped(line: &str) -> String {
+    let escape = |letter: char| {
+        let text = letter.to_string();
+        let is_safe = matches!(printable(&text), Cow::Borrowed(_));
+        match is_safe {
+            true => text,
+            false => format!("\\u{:04x}", u32::from(letter)),
+        }
+    };
+    line.chars().map(escape).collect()
 }
 
 /// Writes to standard output, and flushes where a text ends. No one is left to read the rest if
@@ -83,6 +96,14 @@ fn escaped(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_stays_json_whatever_a_name_contains() {
+        let name = "a\u{9b}31m\u{202e}\u{1b}\"b";
+        let line = json_escaped(&serde_json::to_string(name).unwrap());
+        assert_eq!(escaped(line.clone()), line);
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), name);
+    }
 
     #[test]
     fn control_characters_are_escaped_but_for_line_ends_and_tabs() {

@@ -289,7 +289,7 @@ fn announce_engine(experiment: &Experiment, no_engines: bool) -> anyhow::Result<
             "{}: it starts an engine, which --no-engines forbids: {command}",
             experiment.name()
         );
-        println!("starts an engine: {command}");
+        eprintln!("starts an engine: {command}");
     }
     Ok(())
 }
