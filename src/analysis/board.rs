@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn every_square_and_piece_is_drawn_and_the_better_knight_is_green() {
-        let knights = "4k3/8/8/8/3N4/8/8/N3K3 w - - 0 1";
+        let knights = "4k3/pppp4/8/8/3N4/8/PPPP4/N3K3 w - - 0 1";
         let position = Position::from_fen(knights).unwrap();
         let weights = Weights::built_in("hand-set").unwrap();
         let svg = board_svg(&position, &weights);
