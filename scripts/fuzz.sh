@@ -7,6 +7,7 @@
 #
 # Needs cargo-fuzz: cargo install cargo-fuzz. What was found grows in fuzz/corpus from run to run.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../fuzz"
 seconds=${1:-600}
 shift || true

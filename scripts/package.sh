@@ -3,6 +3,7 @@
 # Checks that a built binary plays as tests/bench.signature says, and packs it with its documents
 # into FOLDER/NAME.tar.gz, or NAME.zip for Windows. The release workflow calls it; it runs anywhere.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 [ $# -ge 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 1; }
 binary=$(realpath "$1")

@@ -10,6 +10,7 @@
 # exceed the cores. The games and all output stay in the folder OUT, soak by default. Exit status 1 if
 # Finch failed, or lost on time on cores that were not loaded.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 if [ $# -lt 2 ]; then
     sed -n '2,13s/^# \{0,1\}//p' scripts/soak.sh >&2
