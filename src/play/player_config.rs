@@ -52,7 +52,7 @@ pub enum PlayerConfigError {
     Weights(#[from] WeightsError),
     #[error("{error}; did you mean the engine {program}?")]
     Mistyped {
-        error: WeightsError,
+        error: Box<WeightsError>,
         program: String,
     },
     #[error("player '{player}': a quotation mark is not closed")]
@@ -279,7 +279,10 @@ fn load(path: &str) -> Result<Arc<Weights>, PlayerConfigError> {
     let mistyped = |error: WeightsError| {
         let hinted = matches!(error.problem, WeightsProblem::Mistyped { .. });
         match similar_program(path).filter(|_| !hinted && !Path::new(path).exists()) {
-            Some(program) => PlayerConfigError::Mistyped { error, program },
+            Some(program) => PlayerConfigError::Mistyped {
+                error: Box::new(error),
+                program,
+            },
             None => error.into(),
         }
     };
