@@ -11,15 +11,15 @@ use crate::terminal::{escaped, printable};
 
 const CELL: f64 = 60.0;
 const MARGIN: f64 = 24.0;
-/// A piece that is worth so many centipawns more or less than its kind is shaded in full.
-const FULL_SHADE: f64 = 150.0;
+/// A piece that is worth so many pawns more or less than its kind is shaded in full.
+const FULL_SHADE: f64 = 1.0;
 
 /// A piece and the loss of its side's score when it is removed.
 struct PieceWorth {
     square: Square,
     piece: Piece,
-    /// In centipawns; none for kings, and where the position without it is not legal.
-    worth: Option<i32>,
+    /// In pawns; none for kings, and where the position without it is not legal.
+    worth: Option<f64>,
 }
 
 /// Draws the position as SVG. Under each piece stands its worth in pawns; its square is green if
@@ -57,7 +57,7 @@ pub fn board_svg(position: &Position, weights: &Weights) -> String {
         "<text x=\"{}\" y=\"{}\" font-size=\"14\">{:+.2} for White by {}</text>\n</svg>",
         size / 2.0,
         size + MARGIN - 7.0,
-        f64::from(score) / 100.0,
+        f64::from(score) / pawn(weights),
         escaped(&printable(&weights.name))
     );
     svg
@@ -73,18 +73,24 @@ fn worths(position: &Position, weights: &Weights) -> Vec<PieceWorth> {
             .collect::<HashMap<_, _>>()
     });
     let pieces = position.board().iter();
+    let score = |square: Square, piece: Piece| match &by_network {
+        Some(known) => known.get(&square.to_string()).copied(),
+        None => without(position, square).map(|other| {
+            let loss = explanation.score_white - explain(&other, weights).score_white;
+            piece.color.fold_wb(loss, -loss)
+        }),
+    };
     let worth = |(square, piece): (Square, Piece)| PieceWorth {
         square,
         piece,
-        worth: match &by_network {
-            Some(known) => known.get(&square.to_string()).copied(),
-            None => without(position, square).map(|other| {
-                let loss = explanation.score_white - explain(&other, weights).score_white;
-                piece.color.fold_wb(loss, -loss)
-            }),
-        },
+        worth: score(square, piece).map(|score| f64::from(score) / pawn(weights)),
     };
     pieces.into_iter().map(worth).collect()
+}
+
+/// The score that `score cp 100` stands for.
+fn pawn(weights: &Weights) -> f64 {
+    weights.win_model().midpoint
 }
 
 /// The position without the piece on a square, if it is legal.
@@ -105,7 +111,7 @@ fn means(pieces: &[PieceWorth]) -> HashMap<Role, f64> {
     for one in pieces {
         if let Some(worth) = one.worth {
             let (sum, count) = sums.entry(one.piece.role).or_default();
-            *sum += f64::from(worth);
+            *sum += worth;
             *count += 1.0;
         }
     }
@@ -116,7 +122,7 @@ fn means(pieces: &[PieceWorth]) -> HashMap<Role, f64> {
 fn draw_piece(one: &PieceWorth, means: &HashMap<Role, f64>, svg: &mut String) {
     let (x, y) = corner(one.square);
     if let (Some(worth), Some(mean)) = (one.worth, means.get(&one.piece.role)) {
-        let more = f64::from(worth) - mean;
+        let more = worth - mean;
         let fill = if more < 0.0 { "#c0392b" } else { "#1a7f5a" };
         let opacity = 0.8 * (more.abs() / FULL_SHADE).min(1.0);
         let _ = writeln!(
@@ -126,11 +132,11 @@ fn draw_piece(one: &PieceWorth, means: &HashMap<Role, f64>, svg: &mut String) {
              <text x=\"{}\" y=\"{}\" font-size=\"12\">{:+.2}</text>",
             one.piece.role.upper_char(),
             one.square,
-            f64::from(worth) / 100.0,
-            mean / 100.0,
+            worth,
+            mean,
             x + CELL / 2.0,
             y + CELL - 4.0,
-            f64::from(worth) / 100.0
+            worth
         );
     }
     let _ = writeln!(
