@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use super::{JobError, TaskQueue, processes};
 
 /// Part in an MPI job, which this build cannot take.
-pub struct Job;
+pub(super) struct Membership;
 
-impl Job {
-    pub fn join() -> Result<Job, JobError> {
+impl Membership {
+    pub fn join() -> Result<Membership, JobError> {
         match processes() {
-            0 | 1 => Ok(Job),
+            0 | 1 => Ok(Membership),
             several => Err(JobError::NoFeature(several)),
         }
     }

@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-pub use doer::{Job, dismiss, has_helpers, is_helper, serve};
+pub use doer::{dismiss, has_helpers, is_helper, serve};
 
 #[derive(Debug, Error)]
 pub enum JobError {
@@ -36,6 +36,19 @@ pub enum JobError {
     NoFeature(usize),
     #[error("MPI cannot be started with several threads")]
     Threads,
+}
+
+/// Part in an MPI job, if mpirun started one. Dropping it leaves the job, when all others do.
+pub struct Job {
+    _membership: doer::Membership,
+}
+
+impl Job {
+    pub fn join() -> Result<Job, JobError> {
+        Ok(Job {
+            _membership: doer::Membership::join()?,
+        })
+    }
 }
 
 /// How many processes mpirun started; 1 without it.

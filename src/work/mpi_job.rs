@@ -45,16 +45,15 @@ static ROUND: AtomicU64 = AtomicU64::new(0);
 /// Rank 0 has left.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
-/// Part in the MPI job. Dropping it leaves the job, when all others do.
-pub struct Job {
+pub(super) struct Membership {
     universe: Option<Universe>,
 }
 
-impl Job {
+impl Membership {
     /// Joins the job, if mpirun started one.
-    pub fn join() -> Result<Job, JobError> {
+    pub fn join() -> Result<Membership, JobError> {
         if processes() <= 1 {
-            return Ok(Job { universe: None });
+            return Ok(Membership { universe: None });
         }
         let (universe, level) =
             mpi::initialize_with_threading(Threading::Multiple).ok_or(JobError::Threads)?;
@@ -66,13 +65,13 @@ impl Job {
             rank: world.rank(),
             size: world.size(),
         });
-        Ok(Job {
+        Ok(Membership {
             universe: Some(universe),
         })
     }
 }
 
-impl Drop for Job {
+impl Drop for Membership {
     fn drop(&mut self) {
         if self.universe.is_none() {
             return;
