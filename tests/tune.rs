@@ -788,7 +788,7 @@ fn bad_files_and_folders_are_refused() {
     let run = |arguments: &[&str]| desk.command(arguments).output().unwrap();
     assert_refused(
         &run(&["tune", "nothing-such"]),
-        &["nothing-such", "vazquez-2013"],
+        &["nothing-such", "finch tune --list"],
     );
     assert_refused(
         &run(&["tune", "small.toml", "--games", "gone.pgn"]),

@@ -49,10 +49,10 @@ impl Arguments {
             bail!("--watch shows one run; name one folder");
         };
         RunFolder::open(folder)?.config()?;
-        let watch = start_watch(true)?;
-        if let Some(watch) = &watch {
-            watch.show(folder);
-        }
+        let watch = listen()?;
+        // Before anyone knows the address, so that the first look finds the run.
+        watch.show(folder);
+        announce(&watch);
         loop {
             std::thread::park();
         }
@@ -64,7 +64,15 @@ pub(super) fn start_watch(wanted: bool) -> anyhow::Result<Option<Watch>> {
     if !wanted {
         return Ok(None);
     }
-    let watch = Watch::start().context("--watch: cannot open a port on 127.0.0.1")?;
-    eprintln!("watch: {}", watch.address());
+    let watch = listen()?;
+    announce(&watch);
     Ok(Some(watch))
+}
+
+fn listen() -> anyhow::Result<Watch> {
+    Watch::start().context("--watch: cannot open a port on 127.0.0.1")
+}
+
+fn announce(watch: &Watch) {
+    eprintln!("watch: {}", watch.address());
 }
