@@ -113,9 +113,11 @@ impl Printer {
 impl SearchObserver for Printer {
     fn info(&self, info: &SearchInfo) {
         let line = self.line(info);
+        // Held while printing: a ponder hit comes before this line or after it.
+        let mut best_line = self.best_line.lock();
         self.output.line(&line);
         if info.multi_pv == 1 {
-            *self.best_line.lock() = BestLine {
+            *best_line = BestLine {
                 text: Some(line),
                 is_stale: false,
             };
