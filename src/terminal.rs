@@ -25,7 +25,8 @@ pub fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-fn is_unsafe(letter: char) -> bool {
+/// Whether a terminal would act on the letter instead of showing it.
+pub fn is_unsafe(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

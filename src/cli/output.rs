@@ -10,7 +10,7 @@ use std::process::exit;
 use clap::Args;
 use serde::Serialize;
 
-use crate::terminal::printable;
+use crate::terminal::{is_unsafe, printable};
 
 /// Who reads what a command prints, and how much of it.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -47,22 +47,21 @@ pub fn json_line(event: &str, fields: impl Serialize) {
 
 /// Characters that a terminal must not see, escaped as JSON does. They occur in strings only.
 fn json_escaped(line: &str) -> String {
-    let escape = |letter: char| {
-        let text = letter.to_string();
-        let is_safe = matches!(printable(&text), Cow::Borrowed(_));
-        match is_safe {
-            true => text,
-            false => format!("\\u{:04x}", u32::from(letter)),
+    let mut escaped = String::with_capacity(line.len());
+    for letter in line.chars() {
+        match is_unsafe(letter) {
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => escaped.push(letter),
         }
-    };
-    line.chars().map(escape).collect()
+    }
+    escaped
 }
 
 /// Writes to standard output, and flushes where a text ends. No one is left to read the rest if
 /// the pipe is closed. Any other failure, such as a full disk, fails the program.
 pub fn write(text: Arguments<'_>) {
     let mut out = io::stdout().lock();
-    let text = escaped(text.to_string());
+    let text = printable_lines(text.to_string());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => exit(0),
@@ -75,12 +74,12 @@ pub fn write(text: Arguments<'_>) {
 
 /// Writes to standard error. Where that fails there is no place left to say so.
 pub fn write_error(text: Arguments<'_>) {
-    let text = escaped(text.to_string());
+    let text = printable_lines(text.to_string());
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Every line as a terminal may show it; tabs stay.
-fn escaped(text: String) -> String {
+fn printable_lines(text: String) -> String {
     let is_layout = |letter: char| matches!(letter, '\n' | '\t');
     let parts = text.split_inclusive(is_layout).map(|part| {
         let end = part.trim_end_matches(is_layout).len();
@@ -101,7 +100,7 @@ mod tests {
     fn json_stays_json_whatever_a_name_contains() {
         let name = "a\u{9b}31m\u{202e}\u{1b}\"b";
         let line = json_escaped(&serde_json::to_string(name).unwrap());
-        assert_eq!(escaped(line.clone()), line);
+        assert_eq!(printable_lines(line.clone()), line);
         assert_eq!(serde_json::from_str::<String>(&line).unwrap(), name);
     }
 
@@ -109,7 +108,7 @@ mod tests {
     fn control_characters_are_escaped_but_for_line_ends_and_tabs() {
         let text = "name\t\u{1b}[31mred\r\n\nplain\n";
         assert_eq!(
-            escaped(text.to_owned()),
+            printable_lines(text.to_owned()),
             "name\t\\u{1b}[31mred\\u{d}\n\nplain\n"
         );
     }

@@ -187,10 +187,14 @@ impl MovePicker {
         self.moves.clear();
         self.next = 0;
         let (us, moves) = (position.turn(), &mut self.moves);
-        // Attacks are found here, not at the start of each node: most nodes have a cut-off before.
+        // Attacks are found at the first check, not at the start of each node: most have none.
         let mut context = *context;
-        context.attacked = position.attacked_by(!us);
+        let mut attacks_known = false;
         movegen::quiet_checks(position, |m| {
+            if !attacks_known {
+                context.attacked = position.attacked_by(!us);
+                attacks_known = true;
+            }
             let score = history.quiet(us, m, &context);
             if score >= 0 {
                 moves.push(Scored { m, score });

@@ -1,6 +1,8 @@
 //! Quiescence search (qsearch): captures until the position is quiet, so that only quiet positions
 //! are evaluated. The first ply includes quiet checks; in check all evasions are searched.
 
+use shakmaty::Move;
+
 use super::Search;
 use super::history::Context;
 use super::move_picker::{MovePicker, Refutations, is_tactical};
@@ -79,16 +81,10 @@ impl Search<'_> {
                     // One quiet evasion is enough once it is not mate.
                     picker.skip_quiets();
                 } else if !in_check
-                    && m.is_capture()
-                    && m.promotion().is_none()
-                    && position.them().count() > MEN_TO_MATE
+                    && let Some(score) = self.futile_capture(position, m, stand_pat, alpha)
                 {
-                    // Futility: even winning the piece leaves the score below alpha.
-                    let gain = self.data.piece_values.capture(m) + self.params.quiescence_margin;
-                    if stand_pat + gain <= alpha {
-                        best_score = best_score.max(stand_pat + gain);
-                        continue;
-                    }
+                    best_score = best_score.max(score);
+                    continue;
                 }
             }
             let child = self.make_move(position, ply, m, &context);
@@ -97,39 +93,54 @@ impl Search<'_> {
             if self.aborted {
                 return DRAW;
             }
-            if score > best_score {
-                best_score = score;
-                if score > alpha {
-                    best_move = Some(m);
-                    if N::PV {
-                        self.update_pv(ply, m);
-                    }
-                    if score >= beta {
-                        break;
-                    }
-                    alpha = score;
+            best_score = best_score.max(score);
+            if score > alpha {
+                best_move = Some(m);
+                if N::PV {
+                    self.update_pv(ply, m);
                 }
+                if score >= beta {
+                    break;
+                }
+                alpha = score;
             }
         }
         // 5. No way out of check is mate.
         if in_check && best_score == -INFINITE {
             return mated_in(ply);
         }
-        // Never exact: that would take the place of a deep result of the same position.
-        let bound = match best_score {
-            score if score >= beta => Bound::Lower,
-            _ => Bound::Upper,
-        };
+        // 6. Never exact: that would take the place of a deep result of the same position.
         let entry = Entry {
             best: best_move.map_or(PackedMove::NONE, PackedMove::new),
             score: best_score,
             eval: raw_eval,
             depth: 0,
-            bound,
+            bound: if best_score >= beta {
+                Bound::Lower
+            } else {
+                Bound::Upper
+            },
             pv: N::PV || entry.is_some_and(|entry| entry.pv),
         };
         self.tt.store(position.key(), entry, ply);
         best_score
+    }
+
+    /// Futility: the score after a capture that leaves it below alpha even if the piece is won for
+    /// nothing.
+    #[inline]
+    fn futile_capture(
+        &self,
+        position: &Position,
+        m: Move,
+        stand_pat: i32,
+        alpha: i32,
+    ) -> Option<i32> {
+        if !m.is_capture() || m.promotion().is_some() || position.them().count() <= MEN_TO_MATE {
+            return None;
+        }
+        let gain = self.data.piece_values.capture(m) + self.params.quiescence_margin;
+        Some(stand_pat + gain).filter(|&score| score <= alpha)
     }
 
     /// The raw evaluation, and the score of not capturing. There is no standing pat in check.
