@@ -1,10 +1,10 @@
 #!/bin/sh
-# Calibrates UCI_Elo: from 1350 on each level of Finch plays Stockfish at the same UCI_Elo, below that the
-# next higher level of Finch. Prints one line a pair; the games are kept.
+# Calibrates UCI_Elo: from 1350 on each level of Finch plays Stockfish at the same UCI_Elo; and all levels of
+# Finch play the next lower one. Prints one line a pair; the games are kept.
 #
 #   scripts/strength.sh FOLDER [GAMES] [TIME CONTROL]
 #
-# FINCH and STOCKFISH may be set. 300 games at 1+0.01 take about ten minutes a pair on two cores.
+# FINCH and STOCKFISH may be set. 300 games at 1+0.01 against Stockfish take about five minutes on two cores, against Finch less.
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
@@ -30,13 +30,13 @@ encounter() {
         grep -E 'Elo|Score' | tail -n 1
 }
 
-for elo in 1350 1500 1650 1800 1950 2100 2250 2400 2550 2700 2850; do
-    printf '%s against Stockfish: ' "$elo"
-    encounter "$(limited finch "$finch" "$elo")" "$(limited stockfish "$stockfish" "$elo")" "$1/$elo.pgn"
+for elo in 1350 1650 1950 2250 2550 2850; do
+    printf 'Finch %s against Stockfish %s: ' "$elo" "$elo"
+    encounter "$(limited finch "$finch" "$elo")" "$(limited stockfish "$stockfish" "$elo")" "$1/stockfish-$elo.pgn"
 done
-higher=1350
-for elo in 1200 1000 800 600; do
-    printf '%s against %s: ' "$elo" "$higher"
-    encounter "$(limited finch "$finch" "$elo")" "$(limited finch "$finch" "$higher")" "$1/$elo.pgn"
-    higher=$elo
+lower=400
+for elo in 600 800 1000 1200 1350 1650 1950 2250 2550 2850; do
+    printf 'Finch %s against Finch %s: ' "$elo" "$lower"
+    encounter "$(limited finch "$finch" "$elo")" "$(limited finch "$finch" "$lower")" "$1/finch-$elo.pgn"
+    lower=$elo
 done

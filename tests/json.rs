@@ -255,3 +255,13 @@ fn training_prints_generations_and_result() {
     let printed = lines(&[&arguments[..], &small, &SHORT].concat());
     assert_run(&printed);
 }
+
+#[test]
+fn annotate_tells_how_each_player_errs() {
+    let (_folder, games) = games();
+    let lines = lines(&["annotate", &games, "--nodes", "50"]);
+    assert!(!lines.is_empty());
+    assert!(events(&lines).iter().all(|event| *event == "player"));
+    let moves = |line: &Value| line["moves"].as_u64().unwrap();
+    assert!(lines.iter().map(moves).sum::<u64>() > 6 * 20);
+}

@@ -128,6 +128,9 @@ fn an_annotated_game_keeps_its_clocks_and_names_the_blunder() {
         "{pgn}"
     );
     assert!(pgn.contains("2. g4 $4 { [%eval #-1] }"), "{pgn}");
+    // Nothing is left to evaluate after mate.
+    assert!(pgn.contains("Qh4# 0-1"), "{pgn}");
+    assert!(text(&output.stderr).contains("blund."), "a table of errors");
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(
         page.contains("A&lt;b&gt;") && !page.contains("A<b>"),

@@ -1,6 +1,7 @@
 //! Annotated games: every position analysed, mistakes marked, the better line as a variation.
 
 mod page;
+mod players;
 mod reader;
 
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::search::Limits;
 use crate::search::score::ReportedScore;
 
 pub use page::page;
+pub use players::{PlayerErrors, errors_by_player};
 pub use reader::{GameItem, SourceGame, each_game};
 
 /// Losses are counted no further: a queen more or less in a lost game says nothing.
@@ -95,6 +97,20 @@ pub struct AnnotatedMove {
     pub variation: Vec<String>,
     /// `[%clk …]` and `[%emt …]` of the game.
     clocks: String,
+}
+
+impl AnnotatedMove {
+    /// The words of its comment. After a mating move there is nothing left to evaluate.
+    fn comment(&self) -> Vec<String> {
+        let eval = match self.score {
+            ReportedScore::Mate(0) => String::new(),
+            score => format!(" [%eval {}]", eval_text(score)),
+        };
+        match eval + &self.clocks {
+            commands if commands.is_empty() => Vec::new(),
+            commands => comment_words(&format!("{{{commands} }}")),
+        }
+    }
 }
 
 /// The figures of one player.
@@ -291,8 +307,7 @@ impl AnnotatedGame {
             }
             words.push(one.san.clone());
             words.extend(one.judgement.nag().map(str::to_owned));
-            let comment = format!("{{ [%eval {}]{} }}", eval_text(one.score), one.clocks);
-            words.extend(comment_words(&comment));
+            words.extend(one.comment());
             number_needed = !one.variation.is_empty();
             if number_needed {
                 words.push(format!("({}", one.variation[0]));

@@ -10,8 +10,12 @@ use clap::Args;
 use indicatif::ProgressBar;
 
 use super::WeightsOption;
+use super::output::{OutputOptions, json_line};
 use crate::analysis::Analyser;
-use crate::analysis::annotate::{AnnotatedGame, GameItem, SourceGame, annotate, each_game, page};
+use crate::analysis::annotate::{
+    AnnotatedGame, GameItem, PlayerErrors, PlayerFigures, SourceGame, annotate, each_game,
+    errors_by_player, page,
+};
 use crate::data::Source;
 use crate::files::AtomicFile;
 use crate::play::player_config::PlayerConfig;
@@ -23,7 +27,8 @@ use crate::terminal;
 #[command(
     after_help = "Example:\n  finch annotate games.pgn --movetime 200 --out annotated.pgn --page annotated.html\n\n\
     Clocks ([%clk], [%emt]) are kept, other comments and variations are not. Each player gets an\n\
-    accuracy and a mean centipawn loss, in tags and on the page."
+    accuracy and a mean centipawn loss, in tags and on the page. A table at the end tells how each\n\
+    player errs over all games; --json prints it instead of the games."
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -55,6 +60,8 @@ pub struct Arguments {
     /// Replace files that exist.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -67,7 +74,10 @@ impl Arguments {
         let mut analyser = self.analyser()?;
         let limits = self.limits();
         let plies = games.iter().map(|game| game.moves.len() as u64).sum();
-        let bar = ProgressBar::new(plies);
+        let bar = match self.output.shows_progress() {
+            true => ProgressBar::new(plies),
+            false => ProgressBar::hidden(),
+        };
         let worker = thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn(move || {
@@ -84,13 +94,26 @@ impl Arguments {
         let mut files = files.into_iter();
         match files.next().flatten() {
             Some(file) => write(file, &pgn)?,
+            None if self.output.json => {}
             None => print!("{pgn}"),
         }
         if let Some(file) = files.next().flatten() {
             write(file, &page(&annotated))?;
         }
-        eprintln!("{}", summary(&annotated).trim_end());
+        self.tell(&annotated);
         Ok(())
+    }
+
+    fn tell(&self, games: &[AnnotatedGame]) {
+        let players = errors_by_player(games);
+        if self.output.json {
+            for player in &players {
+                json_line("player", player);
+            }
+        } else if !self.output.quiet {
+            eprint!("{}", summary(games));
+            eprint!("{}", table(&players));
+        }
     }
 
     /// Before the work: a folder that cannot be written to fails now.
@@ -146,10 +169,11 @@ fn write(mut file: AtomicFile, text: &str) -> Result<()> {
     Ok(file.commit()?)
 }
 
+/// A line for each game.
 fn summary(games: &[AnnotatedGame]) -> String {
     let line = |game: &AnnotatedGame| {
         let figures = game.figures();
-        let side = |name: &str, figures: &crate::analysis::annotate::PlayerFigures| {
+        let side = |name: &str, figures: &PlayerFigures| {
             let name = terminal::printable(game.tag(name)).into_owned();
             let (accuracy, loss) = (figures.accuracy, figures.mean_centipawn_loss);
             format!("{name} {accuracy:.1}% ({loss:.0} centipawns a move)")
@@ -161,4 +185,30 @@ fn summary(games: &[AnnotatedGame]) -> String {
         )
     };
     games.iter().map(line).collect()
+}
+
+/// How each player errs, over all games.
+fn table(players: &[PlayerErrors]) -> String {
+    let head = "\nCentipawns lost by a move; inaccuracies, mistakes and blunders of 100 moves:\n";
+    let names = format!(
+        "{:<24} {:>6} {:>8} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} {:>7}\n",
+        "player", "moves", "accuracy", "mean", "median", "90%", "99%", "inacc.", "mist.", "blund."
+    );
+    let line = |errors: &PlayerErrors| {
+        format!(
+            "{:<24} {:>6} {:>7.1}% {:>6.1} {:>6} {:>6} {:>6} {:>7.1} {:>7.1} {:>7.1}\n",
+            terminal::printable(&errors.player),
+            errors.moves,
+            errors.accuracy,
+            errors.mean_centipawn_loss,
+            errors.median_loss,
+            errors.loss_90,
+            errors.loss_99,
+            errors.inaccuracies,
+            errors.mistakes,
+            errors.blunders,
+        )
+    };
+    let lines: String = players.iter().map(line).collect();
+    format!("{head}{names}{lines}")
 }

@@ -9,7 +9,7 @@ use super::score::MAX_EVAL;
 use crate::eval::Score;
 
 /// The limits of `UCI_Elo`.
-pub const MIN_ELO: u32 = 600;
+pub const MIN_ELO: u32 = 400;
 pub const MAX_ELO: u32 = 2850;
 /// The highest `Skill Level`, which is full strength.
 pub const MAX_SKILL: u32 = 20;
@@ -66,17 +66,17 @@ const fn level(elo: u32, nodes: u64, noise: f64) -> Level {
 }
 
 const LEVELS: [Level; 11] = [
-    level(600, 10, 450.0),
-    level(800, 16, 330.0),
-    level(1000, 25, 250.0),
-    level(1200, 40, 190.0),
-    level(1350, 60, 150.0),
-    level(1600, 110, 105.0),
-    level(1900, 300, 65.0),
-    level(2200, 900, 35.0),
-    level(2400, 2_000, 20.0),
-    level(2600, 5_000, 10.0),
-    level(2850, 20_000, 0.0),
+    level(400, 12, 402.0),
+    level(600, 25, 252.0),
+    level(800, 51, 165.0),
+    level(1000, 84, 125.0),
+    level(1200, 140, 95.0),
+    level(1350, 229, 76.0),
+    level(1650, 520, 50.0),
+    level(1950, 1_336, 28.0),
+    level(2250, 3_370, 14.0),
+    level(2550, 7_050, 7.0),
+    level(2850, 16_000, 2.0),
 ];
 
 /// What limits a search.
@@ -142,7 +142,7 @@ mod tests {
         for pair in handicaps.windows(2) {
             assert!(pair[0].nodes <= pair[1].nodes && pair[0].noise >= pair[1].noise);
         }
-        assert_eq!(Handicap::new(1350, 0).nodes, 60);
+        assert_eq!(Handicap::new(1350, 0).nodes, 229);
         assert_eq!(Handicap::new(1, 0), Handicap::new(MIN_ELO, 0));
     }
 
