@@ -3,9 +3,9 @@
 
     scripts/book.py target/release/finch FOLDER
 
-Finch chooses the first moves itself: from the initial position on, every move within 30
+Finch chooses the first moves itself: from the initial position on, every move within 15
 centipawns of its best is followed, for four plies. From each of these lines Finch plays itself
-twice, at 2,000 and 3,000 nodes a move, with either side. `finch book build` makes FOLDER/finch.bin
+twice, at 8,000 and 10,000 nodes a move, with either side. `finch book build` makes FOLDER/finch.bin
 from the games. Needs the PyPI package `chess`.
 """
 
@@ -18,9 +18,9 @@ import chess.engine
 import chess.pgn
 
 PLIES = 4
-MARGIN = 30
-NODES = 20_000
-PLAYERS = ("weights=default name=quick nodes=2000", "weights=default name=slow nodes=3000")
+MARGIN = 15
+NODES = 300_000
+PLAYERS = ("weights=default name=quick nodes=8000", "weights=default name=slow nodes=10000")
 
 
 def candidates(engine, board):

@@ -4,7 +4,7 @@
 #
 #   scripts/strength.sh FOLDER [GAMES] [TIME CONTROL]
 #
-# FINCH and STOCKFISH may be set. 300 games at 1+0.01 against Stockfish take about five minutes on two cores, against Finch less.
+# FINCH, STOCKFISH and CONCURRENCY may be set. 300 games at 1+0.01 against Stockfish take about five minutes on two cores, against Finch less.
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
@@ -17,6 +17,7 @@ finch=${FINCH:-$home/target/release/finch}
 stockfish=${STOCKFISH:-stockfish}
 games=${2:-300}
 control=${3:-1+0.01}
+concurrency=${CONCURRENCY:-2}
 mkdir -p "$1"
 
 # limited NAME COMMAND ELO: a player with limited strength.
@@ -26,7 +27,7 @@ limited() {
 
 # encounter A B FILE: plays a match and prints its last line.
 encounter() {
-    "$finch" match "$1" "$2" --games "$games" --tc "$control" --concurrency 2 --pgn "$3" |
+    "$finch" match "$1" "$2" --games "$games" --tc "$control" --concurrency "$concurrency" --pgn "$3" |
         grep -E 'Elo|Score' | tail -n 1
 }
 

@@ -158,3 +158,41 @@ fn eval_draws_the_board() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("missing/board.svg"), "{text}");
 }
+
+#[test]
+fn the_papers_page_groups_runs_by_paper() {
+    let desk = Desk::new("");
+    for (preset, out) in [
+        ("vazquez-2013", "all/as-read"),
+        ("vazquez-2013-24", "all/small"),
+    ] {
+        let mut arguments = vec!["tune", preset, "--games", "games.pgn", "--out", out];
+        arguments.extend(["--runs", "2"]);
+        for set in [
+            "data.positions=40",
+            "data.validation=20",
+            "data.validation_share=0.3",
+            "run.generations=2",
+            "run.closing_games=0",
+        ] {
+            arguments.extend(["--set", set]);
+        }
+        let output = desk.command(&arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    let output = desk.command(&["report", "--papers", "all"]).output();
+    assert!(output.unwrap().status.success());
+    let page = page(&desk, "all");
+    assert_eq!(page.matches("<h2>vazquez-2013</h2>").count(), 1);
+    for variant in ["<td>as-read</td><td>2</td>", "<td>small</td><td>2</td>"] {
+        assert!(page.contains(variant), "{variant}");
+    }
+    let output = desk.command(&["report", "--papers", "."]).output().unwrap();
+    assert!(output.status.success(), "folders below folders");
+    fs::remove_dir_all(desk.path("all")).unwrap();
+    fs::create_dir(desk.path("all")).unwrap();
+    let output = desk.command(&["report", "--papers", "all"]).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no runs that repeat a paper"));
+}

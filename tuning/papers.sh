@@ -117,3 +117,4 @@ for part in "${parts[@]}"; do
         *) echo "papers.sh: no part $part; see --help" >&2; exit 1 ;;
     esac
 done
+"$finch" report --papers "$out"

@@ -14,7 +14,8 @@ use crate::tune::run::RunFolder;
 Examples:
   finch report runs/vazquez-2013
   finch report runs/vazquez-2013 runs/vazquez-2013-2 --out runs
-  finch report --watch runs/vazquez-2013       # live, while the run goes on")]
+  finch report --watch runs/vazquez-2013       # live, while the run goes on
+  finch report --papers runs/papers            # all runs of tuning/papers.sh, by paper")]
 pub struct Arguments {
     /// Folders of runs.
     #[arg(required = true, value_name = "DIR")]
@@ -25,12 +26,18 @@ pub struct Arguments {
     /// Show the run's page in the browser while it goes on, until Ctrl-C. Only this machine can open it.
     #[arg(long)]
     watch: bool,
+    /// One page of all runs below the folder that repeat a paper, beside the paper's figures.
+    #[arg(long, conflicts_with = "watch")]
+    papers: bool,
 }
 
 impl Arguments {
     pub fn run(self) -> anyhow::Result<()> {
         if self.watch {
             return self.serve();
+        }
+        if self.papers {
+            return self.papers();
         }
         for path in &self.folders {
             report::write(&RunFolder::open(path)?)?;
@@ -39,6 +46,16 @@ impl Arguments {
         if self.folders.len() > 1 {
             report::write_comparison(&self.out, &self.folders)?;
             println!("{}", self.out.join(report::FILE).display());
+        }
+        Ok(())
+    }
+
+    fn papers(&self) -> anyhow::Result<()> {
+        for folder in &self.folders {
+            if report::write_papers(folder)? == 0 {
+                bail!("{}: no runs that repeat a paper", folder.display());
+            }
+            println!("{}", folder.join(report::FILE).display());
         }
         Ok(())
     }

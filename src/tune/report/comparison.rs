@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::chart::{Chart, Series};
+use super::chart::{Chart, Level, Series};
 use super::{EvolutionRun, FILE, Report};
 use crate::terminal::escaped;
 use crate::tune::experiment::Experiment;
@@ -17,17 +17,17 @@ use crate::tune::statistics::mean_and_deviation;
 const COLOURS: usize = 6;
 
 /// Runs that differ only in their seed.
-struct Variant<'a> {
-    name: String,
+pub(super) struct Variant<'a> {
+    pub name: String,
     class: String,
-    runs: Vec<EvolutionRun<'a>>,
+    pub runs: Vec<EvolutionRun<'a>>,
 }
 
 /// Draws the page of several runs into `out`. Runs in the same parent folder are one variant.
 pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError> {
     let opened = folders.iter().map(|path| RunFolder::open(path));
     let opened = opened.collect::<Result<Vec<_>, RunError>>()?;
-    let variants = variants(&opened)?;
+    let variants = variants(&opened, None)?;
     let mut body = format!("<h1>{} runs</h1>", folders.len());
     let axes: BTreeSet<String> = variants.iter().map(Variant::axis).collect();
     // Different measures have no axis in common.
@@ -45,7 +45,11 @@ pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError>
     RunFolder::create(out)?.write(FILE, Report { title, body }.page())
 }
 
-fn variants(folders: &[RunFolder]) -> Result<Vec<Variant<'_>>, RunError> {
+/// The runs by variant, each named by its path below `root` or by its last folder.
+pub(super) fn variants<'a>(
+    folders: &'a [RunFolder],
+    root: Option<&Path>,
+) -> Result<Vec<Variant<'a>>, RunError> {
     let mut variants: Vec<Variant> = Vec::new();
     for folder in folders {
         let Experiment::Evolution(preset) = folder.experiment()? else {
@@ -55,7 +59,7 @@ fn variants(folders: &[RunFolder]) -> Result<Vec<Variant<'_>>, RunError> {
             ));
         };
         let run = EvolutionRun::read(folder, *preset)?;
-        let name = variant_name(folder.path());
+        let name = variant_name(folder.path(), root);
         match variants.iter_mut().find(|known| known.name == name) {
             Some(known) => known.runs.push(run),
             None => variants.push(Variant {
@@ -69,20 +73,18 @@ fn variants(folders: &[RunFolder]) -> Result<Vec<Variant<'_>>, RunError> {
 }
 
 /// The folder that holds a run's folder, or the run's own when it stands alone.
-fn variant_name(path: &Path) -> String {
-    let name = |path: &Path| {
-        let name = path.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
-    };
-    let own = name(path);
-    match path.parent() {
-        Some(parent) if own.starts_with("seed-") => name(parent),
-        _ => own,
-    }
+fn variant_name(path: &Path, root: Option<&Path>) -> String {
+    let last = |path: &Path| path.file_name().unwrap_or_default().to_owned();
+    let is_seed = last(path).to_string_lossy().starts_with("seed-");
+    let variant = path.parent().filter(|_| is_seed).unwrap_or(path);
+    let below = root.and_then(|root| variant.strip_prefix(root).ok());
+    let below = below.filter(|below| !below.as_os_str().is_empty());
+    let name = below.map_or_else(|| last(variant).into(), Path::to_owned);
+    name.to_string_lossy().into_owned()
 }
 
 impl Variant<'_> {
-    fn axis(&self) -> String {
+    pub(super) fn axis(&self) -> String {
         self.runs[0].axis()
     }
 
@@ -105,20 +107,26 @@ impl Variant<'_> {
     }
 
     /// The last means of its runs.
-    fn last_means(&self) -> Vec<f64> {
+    pub(super) fn last_means(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.last().mean).collect()
     }
 }
 
-fn fitness_chart(axis: &str, variants: &[&Variant]) -> String {
+pub(super) fn fitness_chart(axis: &str, variants: &[&Variant]) -> String {
     let Some(run) = variants.first().map(|variant| &variant.runs[0]) else {
         return String::new();
     };
     let series: Vec<Series> = variants.iter().map(|variant| variant.curve()).collect();
+    let printed = run.preset.reference().and_then(|paper| paper.mean_last);
+    let level = printed.map(|figure| Level {
+        label: format!("paper {}", run.preset.fitness.format_reference(figure)),
+        class: "c1",
+        value: run.sign() * run.preset.fitness.fitness_of_reference(figure),
+    });
     let chart = Chart {
         title: "Mean fitness by generation",
         series: &series,
-        levels: &[],
+        levels: level.as_slice(),
         format: &|value| run.shown(run.sign() * value),
         across: "generation",
         up: &format!(
@@ -169,7 +177,7 @@ fn differences(variants: &[&Variant]) -> String {
 }
 
 /// The keys of the presets whose values are not the same in all variants.
-fn settings_that_differ(variants: &[Variant]) -> String {
+pub(super) fn settings_that_differ(variants: &[Variant]) -> String {
     let flat: Vec<BTreeMap<String, String>> = variants
         .iter()
         .map(|variant| {
@@ -216,7 +224,7 @@ fn flatten(prefix: &str, table: &toml::Table, into: &mut BTreeMap<String, String
 }
 
 /// The final means of each gene, averaged over the seeds, with their deviation between runs.
-fn values_side_by_side(variants: &[Variant]) -> String {
+pub(super) fn values_side_by_side(variants: &[Variant]) -> String {
     let genes = variants.iter().flat_map(|variant| &variant.runs[0].genes);
     let mut names: Vec<&String> = Vec::new();
     for name in genes {
@@ -236,9 +244,11 @@ fn values_side_by_side(variants: &[Variant]) -> String {
             ((mean, deviation), _) => format!("{mean:.2} ± {deviation:.2}"),
         }
     };
+    let printed = variants[0].runs[0].preset.paper_values();
     let row = |name: &&String| {
         let values = variants.iter().map(|variant| value(variant, name));
-        ((*name).clone(), values.collect())
+        let paper = printed.get(*name).map(|value| format!("{value:.2}"));
+        ((*name).clone(), values.chain(paper).collect())
     };
     let rows: Vec<_> = names.iter().map(row).collect();
     side_by_side("Final values", variants, &rows)
@@ -252,6 +262,10 @@ fn side_by_side(title: &str, variants: &[Variant], rows: &[(String, Vec<String>)
     let mut text = format!("<h2>{title}</h2><div class=\"scroll\"><table><tr><th></th>");
     for variant in variants {
         let _ = write!(text, "<th>{}</th>", escaped(&variant.name));
+    }
+    // A further column is the paper's.
+    if rows.iter().any(|(_, values)| values.len() > variants.len()) {
+        text.push_str("<th>paper</th>");
     }
     text.push_str("</tr>");
     for (name, values) in rows {

@@ -8,6 +8,7 @@ mod comparison;
 mod evolution;
 mod evolve;
 mod game;
+mod papers;
 mod training;
 mod values;
 mod verdict;
@@ -22,6 +23,7 @@ use crate::terminal::escaped;
 use evolution::EvolutionRun;
 
 pub use comparison::write_comparison;
+pub use papers::write_papers;
 pub use watch::Watch;
 
 /// The page's file in the folder of a run.
