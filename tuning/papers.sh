@@ -41,15 +41,29 @@ done
 [ -x "$finch" ] || { echo "papers.sh: no engine $finch; cargo build --release" >&2; exit 1; }
 mkdir -p "$out"
 
+# tables FOLDER: the table of its runs, or one for each value of a sweep.
+tables() {
+    local table
+    if [ -e "$1/table.txt" ]; then
+        cat "$1/table.txt"
+        return
+    fi
+    for table in "$1"/*/table.txt; do
+        printf '%s\n' "$(basename "$(dirname "$table")")"
+        cat "$table"
+    done
+}
+
 # experiment NAME ARGUMENTS...: a run of finch tune in its own folder, unless it is there already.
 experiment() {
     local name=$1
     shift
     if [ ! -e "$out/$name.txt" ]; then
-        rm -rf "${out:?}/$name"
+        rm -rf "${out:?}/$name"  # a run that was broken off
         "$finch" tune "$@" --set run.closing_games=0 --out "$out/$name" >"$out/$name.log" 2>&1 ||
             { tail -n 3 "$out/$name.log" >&2; exit 1; }
-        cp "$out/$name/table.txt" "$out/$name.txt"
+        tables "$out/$name" >"$out/$name.txt.draft"
+        mv "$out/$name.txt.draft" "$out/$name.txt"
     fi
     printf '\n== %s: finch tune %s\n' "$name" "$*"
     cat "$out/$name.txt"
