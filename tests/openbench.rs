@@ -1,9 +1,9 @@
-//! What OpenBench asks of an engine, called as its worker calls it: `bench`, `genfens`, `params`,
-//! the options, and the engine's configuration file.
+//! What OpenBench asks of an engine, called as its worker calls it: `make`, `bench`, `genfens`,
+//! `params`, the options, and the engine's configuration file.
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use finch::position::Position;
@@ -186,5 +186,115 @@ fn the_configuration_is_one_that_the_server_reads() {
                 assert!(known, "{kind}, {name}: {key}");
             }
         }
+    }
+}
+
+/// The folder of a worker, with the names of its folders. It builds in a temporary folder, moves
+/// the program to `Engines`, and starts it from its own folder.
+struct Worker {
+    folder: tempfile::TempDir,
+}
+
+const BUILT_NAME: &str = "Finch-2756599B-A1B2C3D4";
+
+impl Worker {
+    fn new() -> Worker {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["Books", "Engines", "Networks"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Worker { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Calls make in a copy of the sources, which like a downloaded archive is no repository. What
+    /// makes a release fast is left out: it takes most of the time. An error is the log.
+    fn make(&self, network: &Path) -> Result<(), String> {
+        let sources = self.path("Finch-tmp");
+        copy_sources(&sources);
+        let output = Command::new("make")
+            .args(["-j", &format!("EXE={BUILT_NAME}")])
+            .arg(format!("EVALFILE={}", network.display()))
+            .current_dir(&sources)
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+            .output()
+            .expect("make");
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        let engine = self.path("Engines").join(BUILT_NAME);
+        fs::rename(sources.join(BUILT_NAME), engine).unwrap();
+        Ok(())
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = Command::new(format!("./Engines/{BUILT_NAME}"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        stdout(&output)
+    }
+}
+
+/// The files under version control, as they are now.
+fn copy_sources(to: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let listed = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(root)
+        .output()
+        .expect("git");
+    for name in stdout(&listed).split_terminator('\0') {
+        let copy = to.join(name);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(root.join(name), copy).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "builds the program: minutes"]
+fn what_make_builds_is_an_engine_for_a_worker() {
+    let worker = Worker::new();
+    let network = worker.path("Networks/A1B2C3D4");
+    // The worker sends the log of a failed build to the server.
+    fs::write(&network, "not a network").unwrap();
+    let log = worker.make(&network).unwrap_err();
+    assert!(log.contains("is not a Finch network"), "{log}");
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::copy(root.join("weights/default.net"), &network).unwrap();
+    worker.make(&network).unwrap();
+
+    let bench = worker.run(&["bench"]);
+    let signature = include_str!("bench.signature").trim();
+    let last = bench.lines().last().unwrap();
+    assert!(last.starts_with(&format!("{signature} nodes ")), "{last}");
+
+    // A book is named from the worker's folder.
+    fs::copy(root.join("books/openings.epd"), worker.path("Books/a.epd")).unwrap();
+    for book in ["None", "Books/a.epd"] {
+        let request = format!("genfens 3 seed 1804289383 book {book} ");
+        let said = worker.run(&[&request, "quit"]);
+        assert_eq!(said.matches("info string genfens ").count(), 3, "{said}");
+    }
+
+    // What the match runner sets is among the options, without any variable of the environment.
+    let options = worker.run(&["uci", "uci", "quit"]);
+    let params = worker.run(&["params"]);
+    assert_eq!(params.lines().count(), SearchParams::LIST.len());
+    for line in params.lines() {
+        let name = line.split(',').next().unwrap();
+        assert!(
+            options.contains(&format!("option name {name} type spin ")),
+            "{name}"
+        );
     }
 }
