@@ -13,11 +13,12 @@ use super::report::start_watch;
 use super::tune::{key_and_value, stop_on_interrupt, today};
 use super::weights::install;
 use crate::tune::evolve::{
-    EvolveLimits, EvolveObserver, EvolveRun, EvolveSettings, EvolveStage, EvolveState, STARTED,
-    ZERO, engine_anchors,
+    self, EvolveLimits, EvolveObserver, EvolveRun, EvolveSettings, EvolveStage, EvolveState,
+    STARTED, ZERO, engine_anchors,
 };
 use crate::tune::preset::RunSettings;
 use crate::tune::report::{self, Watch};
+use crate::work;
 
 /// A generation: the champion plays itself at fixed nodes from random openings; a challenger
 /// learns from the positions of the last generations (scores of the search mixed with results); an
@@ -88,6 +89,9 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
+        if work::is_helper() {
+            return Ok(evolve::serve(self.threads)?);
+        }
         let hours = self.hours.unwrap_or_default();
         ensure!(
             (0.0..=1e6).contains(&hours),

@@ -13,10 +13,11 @@ use super::progress::Counter;
 use crate::data::{
     self, LabelCounts, LabelFile, LabelFormat, LabelHeader, LabelTask, LabelWriter, Labelling,
     MENTOR_TIMEOUT, MentorConfig, MentorPool, Portion, Selection, Source, TaskSelection,
-    collect_tasks,
+    collect_tasks, serve_labelling,
 };
 use crate::files::check_file;
 use crate::play::GameLimits;
+use crate::work;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,7 +53,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = i32::MAX, hide_default_value = true, value_name = "CENTIPAWNS")]
     max_score: i32,
     /// Ask about the positions of part K of N only: each machine makes a part, and --join puts
-    /// them together. With --fresh and --processes 1 the result is that of one machine.
+    /// them together. With --fresh the result is that of one machine.
     #[arg(long, value_name = "K/N")]
     part: Option<Portion>,
     #[arg(long, default_value_t = 1)]
@@ -109,6 +110,9 @@ pub struct Arguments {
 impl Arguments {
     pub fn run(self) -> Result<()> {
         check_file(&self.out).with_context(|| self.out.display().to_string())?;
+        if work::is_helper() {
+            return self.serve();
+        }
         if self.merge {
             return self.merge(&self.files);
         }
@@ -138,6 +142,15 @@ impl Arguments {
             parts.push(part);
         }
         self.merge(&parts)
+    }
+
+    /// Asks the mentors for rank 0 of an MPI job, one after the other as it does.
+    fn serve(&self) -> Result<()> {
+        for mentor in self.mentors()? {
+            let pool = MentorPool::start(&mentor, self.processes.into())?;
+            serve_labelling(&pool, mentor.command());
+        }
+        Ok(())
     }
 
     fn mentors(&self) -> Result<Vec<MentorConfig>> {
@@ -214,6 +227,7 @@ impl Arguments {
             answered: &|| counter.step(),
         };
         let done = labelling.run(&pool, mentor.command());
+        work::dismiss();
         counter.finish();
         println!("{}", summary(&labelling.counts));
         done?;

@@ -46,6 +46,8 @@ mod weights;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{ExitCode, exit};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use clap::error::{ContextKind, ContextValue};
@@ -208,9 +210,11 @@ impl Arguments {
             .and_then(|matches| Arguments::from_arg_matches(&matches));
         read.unwrap_or_else(|mut error| {
             point_to_preset_keys(&mut error);
+            let code = i32::from(error.use_stderr());
+            leave_it_to_rank_0(code);
             // Whether help or an error: without a reader there is nothing more to do.
             let _ = error.print();
-            exit(i32::from(error.use_stderr()))
+            exit(code)
         })
     }
 
@@ -219,6 +223,7 @@ impl Arguments {
         match self.run() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
+                leave_it_to_rank_0(1);
                 eprintln!("finch: {}", printable(&format!("{error:#}")));
                 ExitCode::FAILURE
             }
@@ -230,7 +235,18 @@ impl Arguments {
         let command = command.unwrap_or(Command::Uci(uci::Arguments::default()));
         // Left at the end, whatever comes of the command.
         let _job = command.job()?;
-        command.run(self.weights)
+        let done = command.run(self.weights);
+        if work::is_helper() {
+            // Rank 0 tells of it, unless it has the same to tell of itself.
+            if let Err(error) = done {
+                work::fail(&printable(&format!("{error:#}")));
+            }
+            return Ok(());
+        }
+        if let (Ok(()), Some(usage)) = (&done, work::usage()) {
+            eprintln!("{usage}");
+        }
+        done
     }
 }
 
@@ -239,17 +255,32 @@ impl Command {
     /// are refused in one.
     fn job(&self) -> Result<Option<Job>> {
         match self {
-            Command::Match(_) | Command::Tune(_) => Ok(Some(Job::join()?)),
-            Command::Evolve(_) | Command::Train(_) | Command::Selfplay(_) | Command::Label(_) => {
+            Command::Match(_)
+            | Command::Tune(_)
+            | Command::Selfplay(_)
+            | Command::Label(_)
+            | Command::Evolve(_) => Ok(Some(Job::join()?)),
+            Command::Train(_) => {
                 ensure!(
                     work::processes() <= 1,
-                    "this command does not share its work among ranks: start it without mpirun; \
-                     docs/cluster.md has other ways to use several machines"
+                    "the training of a network stays on one host, because its gradients would fill \
+                     a network line: start it without mpirun"
                 );
                 Ok(None)
             }
             _ => Ok(None),
         }
+    }
+}
+
+/// Under mpirun all ranks have the same wrong command line, and rank 0 tells of it. A rank that
+/// failed first would end it before it can.
+fn leave_it_to_rank_0(code: i32) {
+    if work::rank() > 0 {
+        if code != 0 {
+            thread::sleep(Duration::from_secs(3));
+        }
+        exit(code);
     }
 }
 

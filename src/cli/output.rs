@@ -1,6 +1,7 @@
 //! Printing for all commands: for people, or as JSON for programs. A pipe that its reader has closed
 //! (`finch … | head`) ends the program quietly; the standard library's `println!` would panic. Control
-//! characters are escaped: names and texts may come from files and engines of other people.
+//! characters are escaped: names and texts may come from files and engines of other people. Of the
+//! ranks of an MPI job only the first prints.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;
@@ -11,6 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::terminal::{is_unsafe, printable};
+use crate::work;
 
 /// Who reads what a command prints, and how much of it.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -60,6 +62,9 @@ fn json_escaped(line: &str) -> String {
 /// Writes to standard output, and flushes where a text ends. No one is left to read the rest if
 /// the pipe is closed. Any other failure, such as a full disk, fails the program.
 pub fn write(text: Arguments<'_>) {
+    if work::is_helper() {
+        return;
+    }
     let mut out = io::stdout().lock();
     let text = printable_lines(text.to_string());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -74,6 +79,9 @@ pub fn write(text: Arguments<'_>) {
 
 /// Writes to standard error. Where that fails there is no place left to say so.
 pub fn write_error(text: Arguments<'_>) {
+    if work::is_helper() {
+        return;
+    }
     let text = printable_lines(text.to_string());
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -30,15 +30,6 @@ pub struct Progress {
     last_line: Option<Instant>,
 }
 
-/// Shows nothing: only rank 0 of an MPI job speaks.
-pub struct SilentObserver;
-
-impl RunObserver for SilentObserver {
-    fn prepared(&mut self, _: &str) {}
-
-    fn generation(&mut self, _: u64, _: u64, _: &str) {}
-}
-
 impl Progress {
     pub fn new(output: OutputOptions) -> Progress {
         Progress {

@@ -13,6 +13,7 @@ use crate::data::{
 };
 use crate::files::check_file;
 use crate::play::GameLimits;
+use crate::work;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -129,6 +130,9 @@ impl Arguments {
             out: self.out,
             force: self.force,
         };
+        if work::is_helper() {
+            return Ok(generation.serve()?);
+        }
         let count = generation.run(|progress| {
             eprintln!(
                 "{} positions from {} games",

@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::match_display::score_fields;
 use super::output::{OutputOptions, json_line};
-use super::progress::{Progress, SilentObserver};
+use super::progress::Progress;
 use super::report::start_watch;
 use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
 use crate::tune::report::{self, Watch};
 use crate::tune::run::{
-    self, Closing, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session,
+    self, Closing, FinishedRun, InstallError, RUNS, RunFolder, RunSummary, Session, SilentObserver,
 };
 use crate::work;
 
@@ -151,7 +151,9 @@ impl Arguments {
         // Rank 0 says what is refused.
         let is_refused = |experiment: &Experiment| self.no_engines && experiment.engine().is_some();
         if let Some(path) = &self.resume {
-            let experiment = RunFolder::open(path)?.experiment()?;
+            let mut experiment = RunFolder::open(path)?.experiment()?;
+            let run = experiment.run_mut();
+            run.threads = self.threads.unwrap_or(run.threads);
             if !is_refused(&experiment) {
                 session.serve(&experiment)?;
             }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use rayon::prelude::*;
 use thiserror::Error;
 
 use super::label::{Label, LabelFormat, LabelHeader};
@@ -19,7 +18,8 @@ use super::scale::fit_scale_to_chances;
 use super::selfplay::{SelfPlay, engine, mentor_game, own_game, probed_game};
 use super::{DataError, Source};
 use crate::eval::{Centipawns, Weights};
-use crate::search::{EngineError, STACK_BYTES};
+use crate::search::{Engine, EngineError};
+use crate::work::{self, Tasks};
 
 /// The least and the largest number of games between two looks at how many positions there are.
 const ROUND: [u64; 2] = [16, 128];
@@ -71,7 +71,7 @@ pub enum GenerationError {
     #[error("no position of {0} games was kept: keep a larger share, or decide games later")]
     NothingKept(u64),
     #[error("threads: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
+    Threads(#[from] io::Error),
 }
 
 /// How far the work is.
@@ -96,58 +96,96 @@ impl LabelGeneration {
         &self,
         mut progress: impl FnMut(GenerationProgress) -> ControlFlow<()>,
     ) -> Result<Option<usize>, GenerationError> {
-        let threads = match self.threads {
-            0 => rayon::current_num_threads(),
-            threads => threads,
-        };
-        // While one thread plays, another waits for answers: two per core keep it busy.
-        let threads = match self.maker {
-            LabelMaker::Probes { .. } => 2 * threads,
-            _ => threads,
-        };
         if self.out.exists() && !self.force && self.format == LabelFormat::Text {
             return Err(GenerationError::Exists(self.out.clone()));
         }
-        let mentors = match &self.maker {
-            LabelMaker::Own(_) => None,
-            LabelMaker::Mentor(mentor) => Some(MentorPool::start(mentor, threads)?),
-            LabelMaker::Probes { mentor, .. } => {
-                Some(MentorPool::start_for_probes(mentor, threads)?)
-            }
-        };
-        let header = self.header(mentors.as_ref());
+        let players = self.players()?;
+        let header = self.header(players.mentors.as_ref());
         if let Some(count) = self.already_there(&header)? {
             return Ok(Some(count));
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .stack_size(STACK_BYTES)
-            .build()?;
-        let round = self.round_size();
         let games = self.games();
-        let mut draft =
-            PackedDraft::open(&self.out, &header, &games, round).map_err(self.failed())?;
-        let last = games.end;
-        while draft.count() < self.positions && draft.next_game() < last {
-            let first = draft.next_game();
-            let labels = pool.install(|| self.round(first..last.min(first + round), &mentors))?;
-            // Some games of others give nothing.
-            if labels.is_empty() && self.followed().is_none() {
-                return Err(GenerationError::NothingKept(round));
+        let draft = PackedDraft::open(&self.out, &header, &games, self.round_size());
+        let mut draft = draft.map_err(self.failed())?;
+        let last = match draft.count() < self.positions {
+            true => games.end,
+            false => draft.next_game(),
+        };
+        let (mut round, mut interrupted, mut failure) = (Vec::new(), false, None);
+        let todo = draft.next_game() as usize..last as usize;
+        work::each_in_order(&players, todo, self.threads(), |number, labels| {
+            let games = number as u64 + 1;
+            let added = labels.and_then(|labels| {
+                round.extend(labels);
+                self.add_round(&mut draft, &mut round, games)
+            });
+            match added {
+                Ok(false) => return ControlFlow::Continue(()),
+                Ok(true) => {}
+                Err(error) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
             }
-            draft.add(&labels).map_err(self.failed())?;
             let step = progress(GenerationProgress {
                 positions: draft.count().min(self.positions),
-                games: last.min(first + round),
+                games,
             });
-            if step.is_break() && draft.count() < self.positions {
-                return Ok(None);
+            let is_enough = draft.count() >= self.positions;
+            interrupted = step.is_break() && !is_enough;
+            match is_enough {
+                true => ControlFlow::Break(()),
+                false => step,
             }
+        })?;
+        match (failure, interrupted) {
+            (Some(error), _) => return Err(error),
+            (None, true) => return Ok(None),
+            (None, false) => {}
         }
         if draft.count() == 0 && self.positions > 0 && self.part.is_none() {
             return Err(GenerationError::NothingKept(last));
         }
         self.finish(draft, &header).map(Some)
+    }
+
+    /// Plays or follows games for rank 0 of an MPI job, which makes the same labels, until it needs
+    /// no more.
+    pub fn serve(&self) -> Result<(), GenerationError> {
+        let players = self.players()?;
+        let prepare = || players.prepare();
+        work::serve(self.threads(), prepare, |engine, task, _| {
+            let number = u64::from_le_bytes(task.try_into().ok()?);
+            let labels = players.work(engine, number as usize).ok()?;
+            // A game without labels is an answer too.
+            Some([&[1], bytemuck::cast_slice(&labels)].concat())
+        });
+        Ok(())
+    }
+
+    fn threads(&self) -> usize {
+        let threads = match self.threads {
+            0 => rayon::current_num_threads(),
+            threads => threads,
+        };
+        // While one thread plays, another waits for answers: two per core keep it busy.
+        match self.maker {
+            LabelMaker::Probes { .. } => 2 * threads,
+            _ => threads,
+        }
+    }
+
+    fn players(&self) -> Result<Players<'_>, MentorError> {
+        Ok(Players {
+            generation: self,
+            mentors: match &self.maker {
+                LabelMaker::Own(_) => None,
+                LabelMaker::Mentor(mentor) => Some(MentorPool::start(mentor, self.threads())?),
+                LabelMaker::Probes { mentor, .. } => {
+                    Some(MentorPool::start_for_probes(mentor, self.threads())?)
+                }
+            },
+        })
     }
 
     /// Games in a round: few where few positions are wanted. The labels do not depend on it.
@@ -156,49 +194,24 @@ impl LabelGeneration {
         (self.positions as u64 / 16).clamp(least, most)
     }
 
-    /// Plays some games, in order on any number of threads.
-    fn round(
+    /// Writes the labels of a round, once so many games complete it; returns whether they do.
+    fn add_round(
         &self,
-        games: Range<u64>,
-        mentors: &Option<MentorPool>,
-    ) -> Result<Vec<PackedLabel>, GenerationError> {
-        let labels = games.into_par_iter().map_init(
-            || self.weights().map(engine).transpose(),
-            |engine, number| {
-                let labels = self.game(number, engine, mentors)?;
-                Ok(labels.iter().map(PackedLabel::new).collect::<Vec<_>>())
-            },
-        );
-        let labels: Result<Vec<_>, GenerationError> = labels.collect();
-        Ok(labels?.concat())
-    }
-
-    fn game(
-        &self,
-        number: u64,
-        engine: &mut Result<Option<crate::search::Engine>, EngineError>,
-        mentors: &Option<MentorPool>,
-    ) -> Result<Vec<Label>, GenerationError> {
-        let play = &self.play;
-        let engine = match engine {
-            Ok(engine) => engine,
-            // Tried again: the error belongs to the thread's first try.
-            Err(_) => &mut self.weights().map(super::selfplay::engine).transpose()?,
-        };
-        Ok(match (&self.maker, engine, mentors) {
-            (LabelMaker::Own(_), Some(engine), _) => own_game(play, number, engine),
-            (LabelMaker::Mentor(_), _, Some(pool)) => pool
-                .with(|mentor| mentor_game(play, number, mentor))
-                .transpose()?
-                .unwrap_or_default(),
-            (LabelMaker::Probes { .. }, Some(engine), Some(pool)) => {
-                let followed = self.followed().and_then(|games| games.get(number as usize));
-                pool.with(|mentor| probed_game(play, number, followed, engine, mentor))
-                    .transpose()?
-                    .unwrap_or_default()
-            }
-            _ => Vec::new(),
-        })
+        draft: &mut PackedDraft,
+        labels: &mut Vec<PackedLabel>,
+        games: u64,
+    ) -> Result<bool, GenerationError> {
+        let round = self.round_size();
+        if games < self.games().end.min(draft.next_game() + round) {
+            return Ok(false);
+        }
+        // Some games of others give nothing.
+        if labels.is_empty() && self.followed().is_none() {
+            return Err(GenerationError::NothingKept(round));
+        }
+        draft.add(labels).map_err(self.failed())?;
+        labels.clear();
+        Ok(true)
     }
 
     /// The weights Finch plays with, if it plays.
@@ -311,6 +324,59 @@ impl LabelGeneration {
 
     fn failed(&self) -> impl Fn(io::Error) -> GenerationError {
         failed_at(&self.out)
+    }
+}
+
+/// Those who play, follow and score games, by number.
+struct Players<'a> {
+    generation: &'a LabelGeneration,
+    mentors: Option<MentorPool>,
+}
+
+impl Tasks for Players<'_> {
+    type Kept = Result<Option<Engine>, EngineError>;
+    type Outcome = Result<Vec<PackedLabel>, GenerationError>;
+
+    fn prepare(&self) -> Self::Kept {
+        self.generation.weights().map(engine).transpose()
+    }
+
+    fn work(&self, engine: &mut Self::Kept, number: usize) -> Self::Outcome {
+        let labels = match engine {
+            Ok(engine) => self.game(number as u64, engine.as_mut())?,
+            // Tried again: the error belongs to the thread's first try.
+            Err(_) => self.game(number as u64, self.prepare()?.as_mut())?,
+        };
+        Ok(labels.iter().map(PackedLabel::new).collect())
+    }
+
+    fn message(&self, number: usize) -> Vec<u8> {
+        (number as u64).to_le_bytes().to_vec()
+    }
+
+    fn read(&self, answer: &[u8]) -> Option<Self::Outcome> {
+        let labels = answer.strip_prefix(&[1])?;
+        let labels = labels.chunks_exact(size_of::<PackedLabel>());
+        Some(Ok(labels.map(bytemuck::pod_read_unaligned).collect()))
+    }
+}
+
+impl Players<'_> {
+    fn game(&self, number: u64, engine: Option<&mut Engine>) -> Result<Vec<Label>, MentorError> {
+        let LabelGeneration { play, maker, .. } = self.generation;
+        let labels = match (maker, engine, &self.mentors) {
+            (LabelMaker::Own(_), Some(engine), _) => Some(Ok(own_game(play, number, engine))),
+            (LabelMaker::Mentor(_), _, Some(pool)) => {
+                pool.with(|mentor| mentor_game(play, number, mentor))
+            }
+            (LabelMaker::Probes { .. }, Some(engine), Some(pool)) => {
+                let followed = self.generation.followed();
+                let followed = followed.and_then(|games| games.get(number as usize));
+                pool.with(|mentor| probed_game(play, number, followed, engine, mentor))
+            }
+            _ => None,
+        };
+        labels.transpose().map(Option::unwrap_or_default)
     }
 }
 

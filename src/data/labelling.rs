@@ -1,10 +1,11 @@
 //! Labelling: positions from files, mentors that score them, and a file that grows by a line for
-//! each answer. An interrupted run is resumed: positions that have a label are not asked again
+//! each answer, in the order of the positions. An interrupted run is resumed: positions that have a label are not asked again
 //! (positions that were left out leave no trace, and are).
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -23,6 +24,7 @@ use super::{Case, DataError, Source, collect};
 use crate::files::{self, write_atomically};
 use crate::position::{Position, movegen};
 use crate::random::{Purpose, stream};
+use crate::work::{self, Tasks};
 
 /// A mentor that leaves so many positions in a row unanswered is given up.
 const MISSES_IN_A_ROW: usize = 5;
@@ -223,7 +225,8 @@ pub struct LabelCounts {
     pub skipped: AtomicUsize,
 }
 
-/// One round of tasks: each mentor takes the next as soon as it has answered.
+/// One round of tasks: each mentor takes the next as soon as it has answered. The labels are
+/// written in the order of the tasks.
 pub struct Labelling<'a> {
     pub tasks: &'a [LabelTask],
     pub out: &'a LabelFile,
@@ -238,36 +241,28 @@ pub struct Labelling<'a> {
 
 impl Labelling<'_> {
     pub fn run(&self, mentors: &MentorPool, command: &str) -> Result<(), LabelError> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let done = mentors.with(|mentor| -> Result<(), LabelError> {
-                let mut misses = 0;
-                while let Some(task) = self.tasks.get(next.fetch_add(1, Relaxed)) {
-                    let assessment = mentor.assess(&task.position);
-                    misses = match assessment {
-                        Assessment::None => misses + 1,
-                        _ => 0,
-                    };
-                    if misses == MISSES_IN_A_ROW {
-                        // The others need not find out for themselves.
-                        next.store(self.tasks.len(), Relaxed);
-                        let command = command.to_owned();
-                        return Err(LabelError::NoAnswers { command });
-                    }
-                    self.record(task, assessment)?;
-                    (self.answered)();
-                }
-                Ok(())
-            });
-            done.unwrap_or(Err(LabelError::Thread))
+        let questions = Questions {
+            tasks: self.tasks,
+            mentors,
+            command,
         };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..mentors.size()).map(|_| scope.spawn(work)).collect();
-            let ends = threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or(Err(LabelError::Thread)));
-            ends.collect::<Vec<_>>().into_iter().collect()
+        let mut failure = None;
+        let numbers = 0..self.tasks.len();
+        work::each_in_order(&questions, numbers, mentors.size(), |number, assessment| {
+            let recorded = assessment.and_then(|found| self.record(&self.tasks[number], found));
+            match recorded {
+                Ok(()) => {
+                    (self.answered)();
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
         })
+        .map_err(|_| LabelError::Thread)?;
+        failure.map_or(Ok(()), Err)
     }
 
     fn record(&self, task: &LabelTask, assessment: Assessment) -> Result<(), LabelError> {
@@ -294,5 +289,70 @@ impl Labelling<'_> {
         };
         counter.fetch_add(1, Relaxed);
         Ok(())
+    }
+}
+
+/// Asks about positions for rank 0 of an MPI job until it needs no more.
+pub fn serve_labelling(mentors: &MentorPool, command: &str) {
+    let questions = Questions {
+        tasks: &[],
+        mentors,
+        command,
+    };
+    work::serve(
+        mentors.size(),
+        || 0,
+        |misses, task, _| {
+            let position = Position::from_fen(std::str::from_utf8(task).ok()?).ok()?;
+            let assessment = questions.ask(misses, &position);
+            let assessment = assessment.map_err(|error| work::fail(&error.to_string()));
+            serde_json::to_vec(&assessment.ok()?).ok()
+        },
+    );
+}
+
+/// The tasks as questions to mentors.
+struct Questions<'a> {
+    tasks: &'a [LabelTask],
+    mentors: &'a MentorPool,
+    command: &'a str,
+}
+
+impl Questions<'_> {
+    /// `misses` counts the questions of a thread that were left unanswered, in a row.
+    fn ask(&self, misses: &mut usize, position: &Position) -> Result<Assessment, LabelError> {
+        let assessment = self.mentors.with(|mentor| mentor.assess(position));
+        let assessment = assessment.ok_or(LabelError::Thread)?;
+        *misses = match assessment {
+            Assessment::None => *misses + 1,
+            _ => 0,
+        };
+        match *misses < MISSES_IN_A_ROW {
+            true => Ok(assessment),
+            false => Err(LabelError::NoAnswers {
+                command: self.command.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Tasks for Questions<'_> {
+    type Kept = usize;
+    type Outcome = Result<Assessment, LabelError>;
+
+    fn prepare(&self) -> usize {
+        0
+    }
+
+    fn work(&self, misses: &mut usize, number: usize) -> Self::Outcome {
+        self.ask(misses, &self.tasks[number].position)
+    }
+
+    fn message(&self, number: usize) -> Vec<u8> {
+        self.tasks[number].position.fen().into_bytes()
+    }
+
+    fn read(&self, answer: &[u8]) -> Option<Self::Outcome> {
+        serde_json::from_slice(answer).ok().map(Ok)
     }
 }

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use serde::{Deserialize, Serialize};
 use shakmaty::Move;
 use thiserror::Error;
 
@@ -150,7 +151,7 @@ pub struct MentorEngine {
 }
 
 /// A mentor's answer about one position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Assessment {
     /// Centipawns seen by the side to move, and the depth of the search.
     Score {

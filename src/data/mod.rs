@@ -49,6 +49,7 @@ pub use label::{
 };
 pub use labelling::{
     LabelCounts, LabelError, LabelFile, LabelTask, Labelling, TaskSelection, collect_tasks,
+    serve_labelling,
 };
 pub use labels::{LabelReader, LabelWriter, Labels, collect_labels, convert, scale_of};
 pub use mentor::{Assessment, MENTOR_TIMEOUT, MentorConfig, MentorEngine, MentorError, MentorPool};

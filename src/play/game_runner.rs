@@ -20,7 +20,7 @@ use super::player::Player;
 use super::player_config::{PlayerConfig, PlayerKind};
 use super::schedule::Pairing;
 use crate::search::STACK_BYTES;
-use crate::work::{self, TaskQueue};
+use crate::work::{self, TaskQueue, TaskSource as _};
 
 /// With more players than this, in-process players free their memory between games.
 const KEPT_PLAYERS: usize = 8;
@@ -64,7 +64,8 @@ impl GameRunner<'_> {
             }
             if let Some(message) = self.message {
                 let (queue, results) = (&queue, results.clone());
-                scope.spawn(move || self.share(pairings, message, queue, stop, &results));
+                scope
+                    .spawn(move || self.share(pairings, message, (queue, threads), stop, &results));
             }
             drop(results);
             for (index, record) in collect {
@@ -82,11 +83,11 @@ impl GameRunner<'_> {
         &self,
         pairings: &[Pairing],
         message: &dyn Fn(usize) -> Vec<u8>,
-        queue: &TaskQueue,
+        (queue, threads): (&TaskQueue, usize),
         stop: &AtomicBool,
         results: &Sender<(usize, GameRecord)>,
     ) {
-        work::share(queue, stop, message, |index, bytes| {
+        work::share(queue, threads, stop, message, |index, bytes| {
             let opening = self.opening(pairings[index].opening);
             match game_message::decode(bytes, &opening) {
                 // Without a receiver the games are over.
@@ -114,7 +115,8 @@ impl GameRunner<'_> {
             if stop.load(Relaxed) {
                 return;
             }
-            let Some(record) = self.play_pairing(&pairings[index], &mut kept, stop) else {
+            let play = || self.play_pairing(&pairings[index], &mut kept, stop);
+            let Some(record) = work::busy(1, play) else {
                 return;
             };
             if results.send((index, record)).is_err() {

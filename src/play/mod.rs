@@ -112,6 +112,11 @@ pub fn game_as_message(
     game_message::encode(&single_game(players, opening, rules, stop)?)
 }
 
+/// The result of a game that another process played; `None` if it could not.
+pub fn result_in_message(answer: &[u8], opening: &Opening) -> Option<GameResult> {
+    game_message::decode(answer, opening).map(|record| result_of(&record))
+}
+
 fn single_game(
     players: ByColor<&PlayerConfig>,
     opening: &Opening,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{JobError, TaskQueue, processes};
+use super::{JobError, TaskSource, processes};
 
 /// Part in an MPI job, which this build cannot take.
 pub(super) struct Membership;
@@ -26,8 +26,17 @@ pub fn has_helpers() -> bool {
     false
 }
 
+/// The threads of all helpers together.
+pub fn helper_threads() -> usize {
+    0
+}
+
+pub(super) fn most_helper_threads() -> usize {
+    0
+}
+
 pub(super) fn share(
-    _: &TaskQueue,
+    _: &dyn TaskSource,
     _: &AtomicBool,
     _: impl Fn(usize) -> Vec<u8>,
     _: impl FnMut(usize, &[u8]),
@@ -44,3 +53,14 @@ pub fn serve<S>(
 
 /// Lets the helpers go on with what they were started for.
 pub fn dismiss() {}
+
+/// Tells the helpers what comes next.
+pub fn announce(_service: impl FnOnce() -> Vec<u8>) {}
+
+/// What rank 0 announced; without a job nothing.
+pub fn next_service() -> Option<Vec<u8>> {
+    None
+}
+
+/// Tells rank 0 why this helper cannot work.
+pub fn fail(_reason: &str) {}

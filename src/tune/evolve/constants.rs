@@ -41,7 +41,7 @@ impl ConstantsRun<'_> {
     }
 
     /// The preset, with the budget of a generation.
-    fn experiment(&self) -> Result<Experiment, PresetError> {
+    pub fn experiment(&self) -> Result<Experiment, PresetError> {
         let EvolveSettings { start, search, .. } = self.settings;
         let quoted = |text: String| toml::Value::String(text).to_string();
         let each = games_at_once(search);

@@ -64,6 +64,11 @@ impl Gauntlet {
         Ok((is_complete || result.decision.is_some()).then_some(result))
     }
 
+    /// Plays games for rank 0 of an MPI job, which plays the same match.
+    pub fn serve(self) {
+        self.tournament().serve();
+    }
+
     fn tournament(self) -> Tournament {
         let mut openings = openings::embedded();
         openings::shuffle(&mut openings, self.seed);

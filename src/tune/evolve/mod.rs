@@ -24,9 +24,12 @@
 //!
 //! - `settings`, `state`: the two files; `start`: the first champion and the anchors
 //! - `stages`: the stages; `training`, `constants` and `matches`: the work behind three of them
+//! - `plan`: what they play; `helper`: other ranks of an MPI job play too
 
 mod constants;
+mod helper;
 mod matches;
+mod plan;
 mod settings;
 mod stages;
 mod start;
@@ -51,6 +54,7 @@ use crate::play::games_file::GamesFileError;
 use crate::play::player_config::PlayerConfigError;
 use crate::play::tournament::TournamentError;
 
+pub use helper::serve;
 pub use settings::{
     AnchorSettings, ChallengeSettings, ConstantsTuning, EvolveSettings, SelfPlaySettings,
     StartSettings, WindowTraining, ZERO,
@@ -201,7 +205,7 @@ impl<'a> EvolveRun<'a> {
 
     /// Where the champion's weights are.
     pub fn champion_path(&self) -> PathBuf {
-        self.folder.path().join(CHAMPION)
+        self.plan().champion_path()
     }
 
     /// Works until a limit is reached. All that is done is on disk then.
@@ -266,16 +270,15 @@ impl<'a> EvolveRun<'a> {
     }
 
     fn labels_folder(&self) -> PathBuf {
-        self.folder.path().join("labels")
+        self.plan().labels_folder()
     }
 
     fn labels_path(&self, generation: u64) -> PathBuf {
-        self.labels_folder().join(format!("{generation:04}.bin"))
+        self.plan().labels_path(generation)
     }
 
     fn generation_folder(&self) -> PathBuf {
-        let name = format!("{GENERATION}{:04}", self.state.generation);
-        self.folder.path().join(name)
+        self.plan().generation_folder()
     }
 }
 

@@ -3,34 +3,25 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::constants::{self, ConstantsRun};
-use super::matches::Gauntlet;
+use super::helper;
+use super::plan::{CHALLENGER, StagePlan, mentor, sprt};
 use super::start::{self, DISCLOSURE};
 use super::state::bounded_elo;
 use super::training::ChallengerTraining;
 use super::{
-    AnchorResult, ChallengeResult, ChallengeSettings, ConstantsResult, EvolveError, EvolveObserver,
-    EvolveRun, EvolveSettings, EvolveStage, GenerationResult, ZERO, failed, save_champion,
+    AnchorResult, ChallengeResult, ConstantsResult, EvolveError, EvolveObserver, EvolveRun,
+    EvolveSettings, EvolveStage, GenerationResult, ZERO, failed, save_champion,
 };
-use crate::data::{
-    LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
-    PackedLabels, SelfPlay,
-};
+use crate::data::PackedLabels;
 use crate::eval::{Network, Weights};
-use crate::play::GameLimits;
-use crate::play::player_config::{PlayerConfig, PlayerKind};
-use crate::play::sprt::{EloModel, Sprt, SprtDecision};
-use crate::random::mix;
+use crate::play::player_config::PlayerKind;
+use crate::play::sprt::SprtDecision;
 use crate::search::{ParamInfo, SearchParams};
 use crate::tune::report;
+use crate::work;
 
-/// A mentor's depth where only the exchanges after a move matter.
-const PROBE_DEPTH: u32 = 1;
-/// Positions a random move away that a mentor scores with each.
-const PROBED_AWAY: u32 = 2;
-const CHALLENGER: &str = "challenger.toml";
 /// The key of the provenance that says where the constants of the search come from.
 const CONSTANTS: &str = "search";
 
@@ -40,6 +31,13 @@ type Next = Result<Option<EvolveStage>, EvolveError>;
 impl EvolveRun<'_> {
     /// Works on the stage that comes next.
     pub(super) fn work(&mut self) -> Next {
+        helper::announce(&self.plan(), self.state.stage)?;
+        let next = self.stage();
+        work::dismiss();
+        next
+    }
+
+    fn stage(&mut self) -> Next {
         match self.state.stage {
             EvolveStage::SelfPlay => self.self_play(),
             EvolveStage::Training => self.train(),
@@ -54,7 +52,7 @@ impl EvolveRun<'_> {
     fn self_play(&mut self) -> Next {
         let labels = self.labels_folder();
         std::fs::create_dir_all(&labels).map_err(failed(&labels))?;
-        let generation = self.label_generation()?;
+        let generation = self.plan().self_play()?;
         self.announce(generation.positions as u64);
         let out = generation.out.clone();
         let made = generation.run_while(|step| {
@@ -75,46 +73,6 @@ impl EvolveRun<'_> {
             ..GenerationResult::default()
         };
         Ok(Some(EvolveStage::Training))
-    }
-
-    /// The champion's games against itself: each depends on the settings, the champion and the
-    /// numbers of generation and game alone.
-    fn label_generation(&self) -> Result<LabelGeneration, EvolveError> {
-        let selfplay = &self.settings.selfplay;
-        let generation = self.state.generation;
-        let weights = Arc::new(self.champion()?);
-        let scale = network_scale(&weights);
-        let (maker, scale) = match mentor(&self.settings)? {
-            Some(mentor) => {
-                let maker = LabelMaker::Probes {
-                    mentor,
-                    weights,
-                    games: None,
-                };
-                (maker, None)
-            }
-            None => (LabelMaker::Own(weights), scale),
-        };
-        Ok(LabelGeneration {
-            part: None,
-            play: SelfPlay {
-                seed: mix(self.settings.start.seed, generation),
-                depth: 0,
-                nodes: Some(self.settings.nodes(generation)),
-                opening: selfplay.opening,
-                blunders: 0.0,
-                share: selfplay.share,
-                decided: selfplay.decided,
-                away: PROBED_AWAY,
-            },
-            maker,
-            threads: self.threads,
-            positions: self.settings.positions(generation),
-            scale,
-            out: self.labels_path(generation),
-            format: LabelFormat::Packed,
-            force: false,
-        })
     }
 
     fn train(&mut self) -> Next {
@@ -230,28 +188,13 @@ impl EvolveRun<'_> {
     }
 
     fn challenge(&mut self) -> Next {
-        let folder = self.generation_folder();
-        let challenger = Weights::load(&folder.join(CHALLENGER))?;
-        let sprt = sprt(&self.settings.sprt);
-        let gauntlet = Gauntlet {
-            event: format!("Finch evolve, generation {}", self.state.generation),
-            players: vec![
-                PlayerConfig::in_process("challenger", Arc::new(challenger)),
-                PlayerConfig::in_process("champion", Arc::new(self.champion()?)),
-            ],
-            games: self.settings.sprt.games,
-            nodes: self.settings.sprt.nodes,
-            seed: mix(self.settings.start.seed, self.state.generation),
-            sprt: Some(sprt),
-            threads: self.threads,
-            file: folder.join("games.pgn"),
-        };
+        let gauntlet = self.plan().challenge()?;
         self.announce(gauntlet.count() as u64);
         let Some(played) = gauntlet.play(&mut |done| self.step(done))? else {
             return Ok(None);
         };
         let score = played.crosstable.total(0);
-        let llr = sprt.llr(&score);
+        let llr = sprt(&self.settings.sprt).llr(&score);
         let (elo, error) = bounded_elo(&score);
         self.state.result.challenge = Some(ChallengeResult {
             wins: score.wins,
@@ -285,27 +228,12 @@ impl EvolveRun<'_> {
     }
 
     fn play_anchors(&mut self) -> Next {
-        let champion = PlayerConfig::in_process("champion", Arc::new(self.champion()?));
-        let anchors = start::anchors(&self.settings)?;
-        let names: Vec<String> = anchors.iter().map(|anchor| anchor.name.clone()).collect();
-        let gauntlet = Gauntlet {
-            event: format!(
-                "Finch evolve, anchors after generation {}",
-                self.state.generation
-            ),
-            players: [champion].into_iter().chain(anchors).collect(),
-            games: self.settings.anchors.games,
-            nodes: self.settings.anchors.nodes,
-            // The same openings each time, so that only the champion differs.
-            seed: self.settings.start.seed,
-            sprt: None,
-            threads: self.threads,
-            file: self.generation_folder().join("anchors.pgn"),
-        };
+        let gauntlet = self.plan().anchors()?;
         self.announce(gauntlet.count() as u64);
         let Some(played) = gauntlet.play(&mut |done| self.step(done))? else {
             return Ok(None);
         };
+        let names = anchor_names(&self.settings)?;
         let results = names.into_iter().zip(played.crosstable.scores());
         let results = results.map(|(name, (_, score))| {
             let (elo, error) = bounded_elo(&score);
@@ -347,7 +275,16 @@ impl EvolveRun<'_> {
     }
 
     fn champion(&self) -> Result<Weights, EvolveError> {
-        Ok(Weights::load(&self.champion_path())?)
+        self.plan().champion()
+    }
+
+    pub(super) fn plan(&self) -> StagePlan<'_> {
+        StagePlan {
+            settings: &self.settings,
+            generation: self.state.generation,
+            folder: self.folder.path(),
+            threads: self.threads,
+        }
     }
 }
 
@@ -394,37 +331,4 @@ pub(super) fn check_players(
         mentor.start().map_err(EvolveError::Mentor)?;
     }
     Ok(())
-}
-
-/// The mentor that scores positions, if there is one.
-fn mentor(settings: &EvolveSettings) -> Result<Option<MentorConfig>, EvolveError> {
-    let command = &settings.selfplay.mentor;
-    if command.is_empty() {
-        return Ok(None);
-    }
-    let options = [
-        ("Hash", "1".to_owned()),
-        ("MultiPV", PROBED_MOVES.to_string()),
-    ];
-    let options = options.map(|(name, value)| (name.to_owned(), value));
-    let limits = GameLimits::depth(PROBE_DEPTH);
-    let mentor = MentorConfig::parse(command, &options, limits, MENTOR_TIMEOUT);
-    mentor.map(Some).map_err(EvolveError::Mentor)
-}
-
-/// Centipawns that multiply the odds of winning by e, for scores of this network: what it learns
-/// from its own scores is then what it says already.
-fn network_scale(weights: &Weights) -> Option<f64> {
-    let network = weights.network.as_ref()?;
-    Some(f64::from(network.header.scale) * 100.0 / network.header.win_model.midpoint)
-}
-
-fn sprt(settings: &ChallengeSettings) -> Sprt {
-    Sprt {
-        elo0: settings.elo0,
-        elo1: settings.elo1,
-        alpha: settings.alpha,
-        beta: settings.beta,
-        model: EloModel::default(),
-    }
 }

@@ -334,6 +334,21 @@ impl Arena {
         self.play_all(&players, pairings, message)
     }
 
+    /// Asks another rank for a game.
+    pub fn message(&self, white: &[f64], black: &[f64], opening: usize) -> Vec<u8> {
+        let pairing = Pairing {
+            white: 0,
+            black: 1,
+            opening,
+        };
+        game_message(&[white, black], &pairing)
+    }
+
+    /// The result of a game that another rank played; `None` if it could not.
+    pub fn result_in(&self, answer: &[u8], opening: usize) -> Option<GameResult> {
+        play::result_in_message(answer, self.openings.get(opening)?)
+    }
+
     /// One game for another rank; `None` if `stop` is set before its end.
     pub fn game_as_message(
         &self,

@@ -4,17 +4,20 @@
 //! loser is replaced at once. Played strictly in order, most threads would wait. But a pair depends
 //! only on its two members: it may start as soon as no unfinished earlier pair shares one of them.
 //! Results are applied strictly in order, so the outcome is that of sequential play on any number
-//! of threads.
+//! of threads and ranks.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use parking_lot::Mutex;
 use shakmaty::Color;
 
 use super::Individual;
-use crate::play::game::PlayerResult;
+use crate::play::game::{GameResult, PlayerResult};
 use crate::search::STACK_BYTES;
 use crate::tune::fitness::Arena;
+use crate::work::{self, TaskSource};
 
 /// Two games between two members of the population, one with each colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub fn play_in_order(
     let mut schedule = PairSchedule::new(pairs);
     let (jobs, todo) = unbounded();
     let (done, results) = unbounded();
+    let threads = rayon::current_num_threads();
+    let shared = SharedJobs::new(todo.clone());
     thread::scope(|scope| {
         let start = || {
             let (todo, done) = (todo.clone(), done.clone());
@@ -53,12 +58,15 @@ pub fn play_in_order(
                 .spawn_scoped(scope, move || serve(arena, &todo, &done))
                 .is_ok()
         };
-        let mut idle = (0..rayon::current_num_threads())
-            .filter(|_| start())
-            .count();
-        let alone = idle == 0;
+        let started = (0..threads).filter(|_| start()).count();
+        if work::has_helpers() {
+            let (shared, jobs, done) = (&shared, jobs.clone(), done.clone());
+            scope.spawn(move || shared.share(arena, threads, &jobs, &done));
+        }
+        let alone = started == 0;
+        let mut under_way = 0;
         while !schedule.is_over() {
-            while let Some(job) = (alone || idle > 0)
+            while let Some(job) = (alone || under_way < started + work::helper_threads())
                 .then(|| schedule.next_job(population))
                 .flatten()
             {
@@ -67,24 +75,81 @@ pub fn play_in_order(
                     break;
                 }
                 let _ = jobs.send(job);
-                idle -= 1;
+                under_way += 1;
             }
             let Ok((pair, game, verdict)) = results.recv() else {
                 break;
             };
-            idle += 1;
+            under_way -= usize::from(!alone);
             schedule.enter(pair, game, verdict);
             while let Some((pair, results)) = schedule.next_finished() {
                 apply_result(pair, population, results);
             }
         }
+        shared.is_over.store(true, Relaxed);
         drop(jobs);
     });
 }
 
 fn serve(arena: &Arena, todo: &Receiver<Job>, done: &Sender<(usize, usize, PlayerResult)>) {
     for job in todo {
-        let _ = done.send(job.play(arena));
+        let _ = done.send(work::busy(1, || job.play(arena)));
+    }
+}
+
+/// Jobs that other ranks do.
+struct SharedJobs {
+    todo: Receiver<Job>,
+    taken: Mutex<Vec<Option<Job>>>,
+    is_over: AtomicBool,
+}
+
+impl TaskSource for SharedJobs {
+    fn take(&self) -> Option<usize> {
+        let job = self.todo.try_recv().ok()?;
+        let mut taken = self.taken.lock();
+        taken.push(Some(job));
+        Some(taken.len() - 1)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Relaxed)
+    }
+}
+
+impl SharedJobs {
+    fn new(todo: Receiver<Job>) -> SharedJobs {
+        SharedJobs {
+            todo,
+            taken: Mutex::new(Vec::new()),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Lets other ranks play until all is over. What they cannot play goes back to `jobs`.
+    fn share(
+        &self,
+        arena: &Arena,
+        threads: usize,
+        jobs: &Sender<Job>,
+        done: &Sender<(usize, usize, PlayerResult)>,
+    ) {
+        let message = |number: usize| {
+            let taken = self.taken.lock();
+            let job = taken[number].as_ref();
+            job.map(|job| arena.message(&job.genes[0], &job.genes[1], job.opening))
+                .unwrap_or_default()
+        };
+        let never = AtomicBool::new(false);
+        work::share(self, threads, &never, message, |number, bytes| {
+            let Some(job) = self.taken.lock()[number].take() else {
+                return;
+            };
+            let _ = match arena.result_in(bytes, job.opening) {
+                Some(result) => done.send(job.verdict(result)).is_ok(),
+                None => jobs.send(job).is_ok(),
+            };
+        });
     }
 }
 
@@ -99,7 +164,10 @@ struct Job {
 
 impl Job {
     fn play(&self, arena: &Arena) -> (usize, usize, PlayerResult) {
-        let result = arena.game(&self.genes[0], &self.genes[1], self.opening);
+        self.verdict(arena.game(&self.genes[0], &self.genes[1], self.opening))
+    }
+
+    fn verdict(&self, result: GameResult) -> (usize, usize, PlayerResult) {
         let first = Color::from_white(self.game == 0);
         (self.pair, self.game, result.result_for(first))
     }

@@ -82,6 +82,15 @@ pub trait RunObserver {
     fn closed(&mut self) {}
 }
 
+/// Shows nothing: only rank 0 of an MPI job speaks.
+pub struct SilentObserver;
+
+impl RunObserver for SilentObserver {
+    fn prepared(&mut self, _: &str) {}
+
+    fn generation(&mut self, _: u64, _: u64, _: &str) {}
+}
+
 /// Learns in generations. All that the next generation depends on can be saved and restored, and
 /// the same seed gives the same weights on any number of threads.
 pub trait Learner: Send {
