@@ -17,7 +17,7 @@ use rand::RngExt;
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 
 /// Budgets for a generation of a second; every second one tunes the constants of the search.
-const SMALL: [&str; 20] = [
+pub const SMALL: [&str; 20] = [
     "start.ramp=2",
     "start.width=64",
     "selfplay.positions=[100, 150]",
@@ -105,7 +105,7 @@ impl EvolveObserver for Interrupter<'_> {
         }
     }
 
-    fn generation(&mut self, _state: &EvolveState) {}
+    fn generation(&mut self, _state: &EvolveState, _journal: &RunJournal) {}
 }
 
 /// Runs two generations in calls that are interrupted; returns the stages of all calls.

@@ -190,11 +190,12 @@ fn a_training_run_is_a_run_folder_with_a_report() {
     };
     let small = ["--generations", "2", "--steps", "10", "--batch", "64"];
     let closing = [
-        "--set",
         "run.closing_games=4",
-        "--set",
         "run.closing_nodes=50",
+        "run.elo_every=2",
+        "run.elo_games=2",
     ];
+    let closing = closing.map(|one| ["--set", one]).concat();
     let train = [
         &["train", "labels.bin", "--out", "run"],
         &small[..],
@@ -224,6 +225,7 @@ fn a_training_run_is_a_run_folder_with_a_report() {
     assert!(run(&["report", "run"]).status.success());
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     for part in [
+        "Elo by generation",
         "Loss",
         "Learning rate",
         "positions per second",

@@ -1,14 +1,17 @@
 //! `finch evolve`: self-play, training and SPRT in turn, for as long as it is left alone.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
+use super::output::{OutputOptions, json_line};
+use super::progress::row_fields;
 use super::report::start_watch;
 use super::tune::{key_and_value, stop_on_interrupt, today};
 use super::weights::install;
@@ -18,6 +21,7 @@ use crate::tune::evolve::{
 };
 use crate::tune::preset::RunSettings;
 use crate::tune::report::{self, Watch};
+use crate::tune::run::RunJournal;
 use crate::work;
 
 /// A generation: the champion plays itself at fixed nodes from random openings; a challenger
@@ -85,6 +89,8 @@ pub struct Arguments {
     /// Refuse a run whose settings start another engine.
     #[arg(long)]
     no_engines: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -109,6 +115,7 @@ impl Arguments {
         let watch = start_watch(self.watch)?;
         watch.iter().for_each(|watch| watch.show(&self.out));
         let mut display = Display {
+            output: self.output,
             no_engines: self.no_engines,
             bar: None,
         };
@@ -120,14 +127,9 @@ impl Arguments {
             limits,
             &mut display,
         )?;
-        let settings = run.settings();
-        let megabytes = settings.label_bytes().div_ceil(1_000_000);
-        println!(
-            "evolve from {}, seed {}: generation {}, labels take up to {megabytes} MB",
-            settings.start.from,
-            settings.start.seed,
-            run.state().generation
-        );
+        if self.output.shows_progress() {
+            announce(&run);
+        }
         let worked = run.run();
         let (champion, generation) = (run.champion_path(), run.state().champion);
         let settings = RunSettings {
@@ -141,16 +143,34 @@ impl Arguments {
         display.clear();
         watch.iter().for_each(Watch::finish);
         worked?;
-        let out = self.out.display();
-        println!("champion: {} (generation {generation})", champion.display());
-        println!("report: {}", self.out.join(report::FILE).display());
-        println!("resume with: finch evolve --out {out}");
+        self.print_result(&champion, generation);
         if self.install {
             // The interruption ended the generations; another one ends this match.
             stop.store(false, Ordering::Relaxed);
-            print!("{}", install(&champion, &settings, self.force, &stop)?);
+            let installed = install(&champion, &settings, self.force, &stop)?;
+            match self.output.json {
+                true => eprint!("{installed}"),
+                false => print!("{installed}"),
+            }
         }
         Ok(())
+    }
+
+    fn print_result(&self, champion: &Path, generation: u64) {
+        let text = |path: &Path| path.display().to_string();
+        let report = text(&self.out.join(report::FILE));
+        if self.output.json {
+            let fields = json!({
+                "folder": text(&self.out),
+                "champion": text(champion),
+                "champion_generation": generation,
+                "report": report,
+            });
+            return json_line("result", fields);
+        }
+        println!("champion: {} (generation {generation})", text(champion));
+        println!("report: {report}");
+        println!("resume with: finch evolve --out {}", text(&self.out));
     }
 
     /// The settings that were given, as changes of the config.
@@ -175,8 +195,20 @@ impl Arguments {
     }
 }
 
+fn announce(run: &EvolveRun<'_>) {
+    let settings = run.settings();
+    let megabytes = settings.label_bytes().div_ceil(1_000_000);
+    println!(
+        "evolve from {}, seed {}: generation {}, labels take up to {megabytes} MB",
+        settings.start.from,
+        settings.start.seed,
+        run.state().generation
+    );
+}
+
 /// A bar for the stage under way on a terminal, and a line for each generation.
 struct Display {
+    output: OutputOptions,
     bar: Option<ProgressBar>,
     no_engines: bool,
 }
@@ -193,7 +225,8 @@ impl EvolveObserver for Display {
     fn stage(&mut self, generation: u64, stage: EvolveStage, steps: u64) {
         self.clear();
         log::info!("generation {generation}: {stage}");
-        self.bar = std::io::stderr().is_terminal().then(|| {
+        let has_bar = self.output.shows_progress() && std::io::stderr().is_terminal();
+        self.bar = has_bar.then(|| {
             let style = ProgressStyle::with_template(
                 "{msg} {bar:30} {pos}/{len}, {per_sec}  {elapsed} (eta {eta})",
             );
@@ -209,14 +242,18 @@ impl EvolveObserver for Display {
         }
     }
 
-    fn generation(&mut self, state: &EvolveState) {
+    fn generation(&mut self, state: &EvolveState, journal: &RunJournal) {
         self.clear();
-        println!("{}", state.describe());
+        match (self.output.json, journal.rows().last()) {
+            (true, Some(row)) => json_line("generation", row_fields(journal.columns(), row)),
+            _ if self.output.shows_progress() => println!("{}", state.describe()),
+            _ => {}
+        }
     }
 
     fn allows_engine(&mut self, command: &str) -> bool {
         if !self.no_engines {
-            println!("starts an engine: {command}");
+            eprintln!("starts an engine: {command}");
         }
         !self.no_engines
     }

@@ -65,6 +65,12 @@ impl Progress {
     }
 }
 
+/// A row of a journal as fields of JSON.
+pub fn row_fields(columns: &[String], figures: &Figures) -> Map<String, Value> {
+    let values = figures.iter().map(|one| json!(one));
+    columns.iter().cloned().zip(values).collect()
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
@@ -136,11 +142,7 @@ impl RunObserver for Progress {
 
     fn row(&mut self, columns: &[String], figures: &Figures) {
         if self.output.json {
-            let fields = columns
-                .iter()
-                .cloned()
-                .zip(figures.iter().map(|one| json!(one)));
-            json_line("generation", fields.collect::<Map<String, Value>>());
+            json_line("generation", row_fields(columns, figures));
         }
     }
 

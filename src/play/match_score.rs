@@ -132,6 +132,21 @@ impl MatchScore {
         EloEstimate::new(elo(mean), (high - low) / 2.0)
     }
 
+    /// The Elo difference and its 95% error, always finite. Someone who won every game, or none,
+    /// is rated as if half a point had gone the other way, with the error that another point would
+    /// make.
+    pub fn bounded_elo(&self) -> (f64, f64) {
+        let estimate = self.elo();
+        if let (true, Some(error)) = (estimate.value.is_finite(), estimate.error) {
+            return (estimate.value, error);
+        }
+        let games = self.games().max(1) as f64;
+        let at = |points: f64| elo((points / games).clamp(0.5 / games, 1.0 - 0.5 / games));
+        let points = self.points();
+        let nearby = (at(points + 1.0) - at(points)).max(at(points) - at(points - 1.0));
+        (at(points), nearby)
+    }
+
     pub fn normalized_elo(&self) -> EloEstimate {
         let sample = self.sample();
         let advantage = sample.mean() - 0.5;
@@ -273,6 +288,18 @@ mod tests {
         assert_eq!(elo(0, 0, 20), "unbounded (no points won)");
         let narrow = elo(50, 100, 50);
         assert!(narrow.starts_with("0.00 +/- 3"), "{narrow}");
+    }
+
+    #[test]
+    fn a_match_won_to_nothing_has_a_finite_bounded_difference() {
+        let (elo, error) = MatchScore::of_games(20, 0, 0).bounded_elo();
+        assert!(elo > 500.0 && elo < 800.0 && error > 0.0, "{elo} {error}");
+        let (lost, _) = MatchScore::of_games(0, 0, 20).bounded_elo();
+        assert!((elo + lost).abs() < 1e-9);
+        let (elo, error) = MatchScore::of_games(0, 4, 0).bounded_elo();
+        assert!(elo == 0.0 && error.is_finite());
+        let plain = MatchScore::of_games(50, 20, 30);
+        assert_eq!(plain.bounded_elo().0, plain.elo().value);
     }
 
     #[test]

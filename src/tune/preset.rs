@@ -77,6 +77,10 @@ pub struct RunSettings {
     pub closing_games: u32,
     /// Nodes a move in the closing match; what learned from games plays as it learned.
     pub closing_nodes: u64,
+    /// Every so many generations the best so far plays the start, for a chart of Elo; 0 is never.
+    pub elo_every: u64,
+    /// Games of each of these matches, at `closing_nodes`.
+    pub elo_games: u32,
     /// Others to play the closing match against, by the names of their genes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rivals: BTreeMap<String, SeedGenes>,
@@ -96,6 +100,8 @@ impl Default for RunSettings {
             checkpoint: 1,
             closing_games: 100,
             closing_nodes: 2000,
+            elo_every: 0,
+            elo_games: 40,
             rivals: BTreeMap::new(),
             lines: 0,
             started: String::new(),
@@ -110,6 +116,7 @@ impl RunSettings {
         check_range("checkpoint", self.checkpoint, 1..=u64::MAX)?;
         check_range("closing_nodes", self.closing_nodes, 1..=u64::MAX)?;
         check_range("closing_games", self.closing_games, 0..=1_000_000)?;
+        check_range("elo_games", self.elo_games, 2..=1_000_000)?;
         check_range("threads", self.threads, 0..=4096)
     }
 }

@@ -112,8 +112,8 @@ pub trait EvolveObserver {
     /// So many steps of the stage are done.
     fn progress(&mut self, done: u64);
 
-    /// A generation is complete.
-    fn generation(&mut self, state: &EvolveState);
+    /// A generation is complete; the journal's last row has its figures.
+    fn generation(&mut self, state: &EvolveState, journal: &RunJournal);
 
     /// Another engine is about to be started; false refuses the run.
     fn allows_engine(&mut self, _command: &str) -> bool {

@@ -8,7 +8,6 @@ use super::constants::{self, ConstantsRun};
 use super::helper;
 use super::plan::{CHALLENGER, StagePlan, mentor, sprt};
 use super::start::{self, DISCLOSURE};
-use super::state::bounded_elo;
 use super::training::ChallengerTraining;
 use super::{
     AnchorResult, ChallengeResult, ConstantsResult, EvolveError, EvolveObserver, EvolveRun,
@@ -195,7 +194,7 @@ impl EvolveRun<'_> {
         };
         let score = played.crosstable.total(0);
         let llr = sprt(&self.settings.sprt).llr(&score);
-        let (elo, error) = bounded_elo(&score);
+        let (elo, error) = score.bounded_elo();
         self.state.result.challenge = Some(ChallengeResult {
             wins: score.wins,
             draws: score.draws,
@@ -236,7 +235,7 @@ impl EvolveRun<'_> {
         let names = anchor_names(&self.settings)?;
         let results = names.into_iter().zip(played.crosstable.scores());
         let results = results.map(|(name, (_, score))| {
-            let (elo, error) = bounded_elo(&score);
+            let (elo, error) = score.bounded_elo();
             AnchorResult {
                 name,
                 score: score.ratio(),
@@ -256,7 +255,7 @@ impl EvolveRun<'_> {
         self.journal
             .append(&self.folder, generation, self.state.seconds, figures)?;
         report::write(&self.folder)?;
-        self.observer.generation(&self.state);
+        self.observer.generation(&self.state, &self.journal);
         self.state.generation += 1;
         self.state.result = GenerationResult::default();
         let first = first_stage(&self.settings, self.state.generation);

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::play::MatchScore;
-use crate::play::match_score;
 use crate::tune::run::{Figures, RunError, RunFolder};
 
 const FILE: &str = "state.toml";
@@ -125,20 +123,6 @@ pub struct AnchorResult {
     pub elo: f64,
     /// 95%.
     pub error: f64,
-}
-
-/// The Elo difference and its 95% error. Someone who won every game, or none, is rated as if half
-/// a point had gone the other way, with the error that another point would make.
-pub fn bounded_elo(score: &MatchScore) -> (f64, f64) {
-    let estimate = score.elo();
-    if let (true, Some(error)) = (estimate.value.is_finite(), estimate.error) {
-        return (estimate.value, error);
-    }
-    let games = score.games().max(1) as f64;
-    let at = |points: f64| match_score::elo((points / games).clamp(0.5 / games, 1.0 - 0.5 / games));
-    let points = score.points();
-    let nearby = (at(points + 1.0) - at(points)).max(at(points) - at(points - 1.0));
-    (at(points), nearby)
 }
 
 impl EvolveState {
@@ -305,17 +289,5 @@ mod tests {
         assert_eq!(EvolveState::read(&folder).unwrap(), Some(state));
         folder.write("state.toml", "generation = 'many'").unwrap();
         assert!(EvolveState::read(&folder).is_err());
-    }
-
-    #[test]
-    fn a_match_won_to_nothing_has_a_finite_difference() {
-        let (elo, error) = bounded_elo(&MatchScore::of_games(20, 0, 0));
-        assert!(elo > 500.0 && elo < 800.0 && error > 0.0, "{elo} {error}");
-        let (lost, _) = bounded_elo(&MatchScore::of_games(0, 0, 20));
-        assert!((elo + lost).abs() < 1e-9);
-        let (elo, error) = bounded_elo(&MatchScore::of_games(0, 4, 0));
-        assert!(elo == 0.0 && error.is_finite());
-        let plain = MatchScore::of_games(50, 20, 30);
-        assert_eq!(bounded_elo(&plain).0, plain.elo().value);
     }
 }

@@ -10,7 +10,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color};
@@ -21,6 +21,7 @@ use super::{
     named_weights, weights_with_network,
 };
 use crate::play::adjudication::{Adjudication, DrawRule, ResignRule};
+use crate::play::game::PlayerResult;
 use crate::play::limits::TimeControl;
 use crate::play::openings::{self, OpeningsError};
 use crate::play::player_config::{PlayerConfig, PlayerKind};
@@ -295,6 +296,22 @@ pub struct Arena {
     rules: GameRules,
     openings: Vec<Opening>,
     engines: Arc<EnginePool>,
+    tally: GameTally,
+}
+
+/// Games between individuals so far in a generation.
+#[derive(Default)]
+struct GameTally {
+    games: AtomicU64,
+    drawn: AtomicU64,
+}
+
+impl GameTally {
+    fn count(&self, result: &GameResult) {
+        let drawn = result.result_for(Color::White) == PlayerResult::Draw;
+        self.games.fetch_add(1, Ordering::Relaxed);
+        self.drawn.fetch_add(u64::from(drawn), Ordering::Relaxed);
+    }
 }
 
 impl Arena {
@@ -304,6 +321,7 @@ impl Arena {
             openings: settings.openings.load()?,
             engines: Arc::new(EnginePool::new(genome.restarts_engine())),
             genome,
+            tally: GameTally::default(),
         })
     }
 
@@ -319,7 +337,17 @@ impl Arena {
             white: &white,
             black: &black,
         };
-        play::play_single_game(players, &self.openings[opening], &self.rules)
+        let result = play::play_single_game(players, &self.openings[opening], &self.rules);
+        self.tally.count(&result);
+        result
+    }
+
+    /// The share of draws among the games between individuals since the last call; none if there
+    /// were no games.
+    pub fn take_draws(&self) -> Option<f64> {
+        let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed) as f64;
+        let (games, drawn) = (take(&self.tally.games), take(&self.tally.drawn));
+        (games > 0.0).then(|| drawn / games)
     }
 
     /// Many games at once; results are in the order of the pairings.
@@ -331,7 +359,9 @@ impl Arena {
             None
         };
         let players: Vec<_> = players.iter().map(|genes| self.individual(genes)).collect();
-        self.play_all(&players, pairings, message)
+        let results = self.play_all(&players, pairings, message);
+        results.iter().for_each(|result| self.tally.count(result));
+        results
     }
 
     /// Asks another rank for a game.

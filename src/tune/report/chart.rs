@@ -205,8 +205,7 @@ impl Chart<'_> {
         let y = extent(points().map(|point| point.1).chain(banded).chain(levels));
         let margin = (y.1 - y.0) * 0.06;
         let y = (y.0 - margin, y.1 + margin);
-        let values = ticks(y, layout.ticks().1, 0.0);
-        let labels = shortened(values.iter().map(|value| (self.format)(*value)).collect());
+        let (values, labels) = self.labelled_ticks(y, layout.ticks().1);
         let letters = |texts: &mut dyn Iterator<Item = &String>| {
             let lengths = texts.map(|text| text.chars().count());
             LETTER * lengths.max().unwrap_or(0) as f64
@@ -225,6 +224,24 @@ impl Chart<'_> {
             x,
             y,
             ticks: values.into_iter().zip(labels).collect(),
+        }
+    }
+
+    /// Ticks of the left axis with their labels: fewer where several would read the same.
+    fn labelled_ticks(&self, y: (f64, f64), most: f64) -> (Vec<f64>, Vec<String>) {
+        let mut count = most;
+        loop {
+            let values = ticks(y, count, 0.0);
+            let labels = values.iter().map(|value| (self.format)(*value));
+            let labels: Vec<String> = labels.collect();
+            // "-0" and "0" read the same too.
+            let bare = |label: &str| label.trim_start_matches(['+', '-']).to_owned();
+            let mut neighbours = labels.windows(2);
+            let differ = neighbours.all(|two| bare(&two[0]) != bare(&two[1]));
+            if differ || count < 2.0 {
+                return (values, shortened(labels));
+            }
+            count -= 1.0;
         }
     }
 

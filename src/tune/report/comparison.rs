@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::chart::{Chart, Level, Series};
-use super::{EvolutionRun, FILE, Report};
+use super::{EvolutionRun, FILE, Report, verdict};
 use crate::terminal::escaped;
 use crate::tune::experiment::Experiment;
-use crate::tune::run::{RunError, RunFolder, RunSummary};
+use crate::tune::run::{ClosingScore, RunError, RunFolder, RunSummary};
 use crate::tune::statistics::mean_and_deviation;
 
 /// Colours the style sheet has.
@@ -28,18 +28,19 @@ pub fn write_comparison(out: &Path, folders: &[PathBuf]) -> Result<(), RunError>
     let opened = folders.iter().map(|path| RunFolder::open(path));
     let opened = opened.collect::<Result<Vec<_>, RunError>>()?;
     let variants = variants(&opened, None)?;
-    let mut body = format!("<h1>{} runs</h1>", folders.len());
-    let axes: BTreeSet<String> = variants.iter().map(Variant::axis).collect();
+    let mut body = format!("<h1>{} runs</h1>{}", folders.len(), heading(&variants));
+    let measured = || variants.iter().filter(|one| one.runs[0].is_measured());
+    let axes: BTreeSet<String> = measured().map(Variant::axis).collect();
     // Different measures have no axis in common.
     for axis in &axes {
-        let measured: Vec<&Variant> = variants.iter().filter(|one| one.axis() == *axis).collect();
+        let measured: Vec<&Variant> = measured().filter(|one| one.axis() == *axis).collect();
         body += &fitness_chart(axis, &measured);
         body += &differences(&measured);
     }
     body += &settings_that_differ(&variants);
     body += &values_side_by_side(&variants);
     for variant in &variants {
-        body += &table(variant, out);
+        body += &table(variant, out)?;
     }
     let title = "Runs".to_owned();
     RunFolder::create(out)?.write(FILE, Report { title, body }.page())
@@ -112,21 +113,61 @@ impl Variant<'_> {
     }
 }
 
+/// What came out, a sentence for each variant.
+fn heading(variants: &[Variant]) -> String {
+    let mut text = String::new();
+    for variant in variants.iter().filter(|one| one.runs[0].is_measured()) {
+        let run = &variant.runs[0];
+        let (mean, deviation) = mean_and_deviation(&variant.last_means());
+        let spread = run.shown(deviation);
+        let paper = run.preset.reference().and_then(|reference| {
+            let figure = reference.mean_last.or(reference.best_last)?;
+            let figure = run.preset.fitness.format_reference(figure);
+            Some(format!(" The paper reports {figure}."))
+        });
+        let _ = write!(
+            text,
+            "<p class=\"verdict\">{}: {} ± {} is the last mean of {} runs, with their standard deviation.{}</p>",
+            escaped(&variant.name),
+            run.shown(mean),
+            spread.trim_start_matches('-'),
+            variant.runs.len(),
+            escaped(&paper.unwrap_or_default())
+        );
+    }
+    text
+}
+
+/// The paper's figure of each variant that has one; equal ones once.
+fn paper_levels(variants: &[&Variant]) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for run in variants.iter().map(|variant| &variant.runs[0]) {
+        let fitness = &run.preset.fitness;
+        let reference = run.preset.reference();
+        let Some(figure) = reference.and_then(|one| one.mean_last.or(one.best_last)) else {
+            continue;
+        };
+        let level = Level {
+            label: format!("paper {}", fitness.format_reference(figure)),
+            class: "c6",
+            value: run.sign() * fitness.fitness_of_reference(figure),
+        };
+        if levels.iter().all(|known| known.label != level.label) {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
 pub(super) fn fitness_chart(axis: &str, variants: &[&Variant]) -> String {
     let Some(run) = variants.first().map(|variant| &variant.runs[0]) else {
         return String::new();
     };
     let series: Vec<Series> = variants.iter().map(|variant| variant.curve()).collect();
-    let printed = run.preset.reference().and_then(|paper| paper.mean_last);
-    let level = printed.map(|figure| Level {
-        label: format!("paper {}", run.preset.fitness.format_reference(figure)),
-        class: "c1",
-        value: run.sign() * run.preset.fitness.fitness_of_reference(figure),
-    });
     let chart = Chart {
         title: "Mean fitness by generation",
         series: &series,
-        levels: level.as_slice(),
+        levels: &paper_levels(variants),
         format: &|value| run.shown(run.sign() * value),
         across: "generation",
         up: &format!(
@@ -208,7 +249,8 @@ pub(super) fn settings_that_differ(variants: &[Variant]) -> String {
             ((*key).clone(), values.collect())
         })
         .collect();
-    side_by_side("Settings that differ", variants, &rows)
+    let names: Vec<&str> = variants.iter().map(|one| one.name.as_str()).collect();
+    side_by_side("Settings that differ", &names, &rows)
 }
 
 fn flatten(prefix: &str, table: &toml::Table, into: &mut BTreeMap<String, String>) {
@@ -244,28 +286,32 @@ pub(super) fn values_side_by_side(variants: &[Variant]) -> String {
             ((mean, deviation), _) => format!("{mean:.2} ± {deviation:.2}"),
         }
     };
-    let printed = variants[0].runs[0].preset.paper_values();
+    // A paper prints the values of one of its settings.
+    let mut printed = variants.iter().map(|one| one.runs[0].preset.paper_values());
+    let printed = printed
+        .find(|values| !values.is_empty())
+        .unwrap_or_default();
+    let paper = |name: &String| printed.get(name).map_or(String::new(), f64::to_string);
+    let with_paper = !printed.is_empty();
     let row = |name: &&String| {
         let values = variants.iter().map(|variant| value(variant, name));
-        let paper = printed.get(*name).map(|value| format!("{value:.2}"));
-        ((*name).clone(), values.chain(paper).collect())
+        let values = values.chain(with_paper.then(|| paper(name)));
+        ((*name).clone(), values.collect())
     };
     let rows: Vec<_> = names.iter().map(row).collect();
-    side_by_side("Final values", variants, &rows)
+    let columns = variants.iter().map(|one| one.name.as_str());
+    let columns: Vec<&str> = columns.chain(with_paper.then_some("paper")).collect();
+    side_by_side("Final values", &columns, &rows)
 }
 
-/// A table with a column for each variant; nothing if it has no rows.
-fn side_by_side(title: &str, variants: &[Variant], rows: &[(String, Vec<String>)]) -> String {
+/// A table with these columns; nothing if it has no rows.
+fn side_by_side(title: &str, columns: &[&str], rows: &[(String, Vec<String>)]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let mut text = format!("<h2>{title}</h2><div class=\"scroll\"><table><tr><th></th>");
-    for variant in variants {
-        let _ = write!(text, "<th>{}</th>", escaped(&variant.name));
-    }
-    // A further column is the paper's.
-    if rows.iter().any(|(_, values)| values.len() > variants.len()) {
-        text.push_str("<th>paper</th>");
+    for column in columns {
+        let _ = write!(text, "<th>{}</th>", escaped(column));
     }
     text.push_str("</tr>");
     for (name, values) in rows {
@@ -278,45 +324,75 @@ fn side_by_side(title: &str, variants: &[Variant], rows: &[(String, Vec<String>)
     text + "</table></div>"
 }
 
-fn table(variant: &Variant, out: &Path) -> String {
-    let mut sorted: Vec<_> = variant
-        .runs
-        .iter()
-        .filter_map(|run| {
-            let seed = run.preset.run.seed;
-            Some((
-                run,
-                RunSummary::of_generations(seed, &run.genes, &run.rows)?,
-            ))
-        })
-        .collect();
-    sorted.sort_by(|a, b| a.1.mean_last.total_cmp(&b.1.mean_last));
+/// The runs of a variant, the median one marked.
+fn table(variant: &Variant, out: &Path) -> Result<String, RunError> {
+    let summary = |run| {
+        let EvolutionRun {
+            preset,
+            genes,
+            rows,
+            ..
+        }: &EvolutionRun = run;
+        Some((
+            run,
+            RunSummary::of_generations(preset.run.seed, genes, rows)?,
+        ))
+    };
+    let mut sorted: Vec<_> = variant.runs.iter().filter_map(summary).collect();
+    let is_measured = variant.runs[0].is_measured();
+    if is_measured {
+        sorted.sort_by(|a, b| a.1.mean_last.total_cmp(&b.1.mean_last));
+    }
     let median = sorted.len().saturating_sub(1) / 2;
+    let shares = match is_measured {
+        true => {
+            "<th>best first</th><th>best last</th><th>mean first</th><th>mean last</th><th>validation</th>"
+        }
+        false => "",
+    };
     let mut text = format!(
-        "<h2>{}</h2><div class=\"scroll\"><table><tr><th>seed</th><th>best first</th><th>best last</th><th>mean first</th><th>mean last</th><th>validation</th><th>seconds</th></tr>",
+        "<h2>{}</h2><div class=\"scroll\"><table><tr><th>seed</th>{shares}<th>against its start</th><th>time</th></tr>",
         escaped(&variant.name)
     );
     for (place, (run, summary)) in sorted.iter().enumerate() {
-        let class = if place == median {
-            " class=\"median\""
-        } else {
-            ""
+        let class = match is_measured && place == median {
+            true => " class=\"median\"",
+            false => "",
         };
+        let scores = ClosingScore::read(run.folder)?;
+        let elo = scores
+            .first()
+            .map_or("-".to_owned(), |score| verdict::elo(&score.elo));
         let _ = write!(
             text,
-            "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.1}</td></tr>",
+            "<tr{class}><td>{}</td>{}<td>{}</td><td>{}</td></tr>",
             link(run.folder.path(), out, summary.seed),
-            run.shown(summary.best_first),
-            run.shown(summary.best_last),
-            run.shown(summary.mean_first),
-            run.shown(summary.mean_last),
-            summary.validation.map_or("-".to_owned(), |value| {
-                run.preset.fitness.format_validation(value)
-            }),
-            summary.seconds
+            if is_measured {
+                share_cells(run, summary)
+            } else {
+                String::new()
+            },
+            escaped(&elo),
+            super::duration(summary.seconds)
         );
     }
-    text + "</table></div>"
+    Ok(text + "</table></div>")
+}
+
+fn share_cells(run: &EvolutionRun, summary: &RunSummary) -> String {
+    let validation = summary.validation.map_or("-".to_owned(), |value| {
+        run.preset.fitness.format_validation(value)
+    });
+    let RunSummary {
+        best_first,
+        best_last,
+        mean_first,
+        mean_last,
+        ..
+    } = *summary;
+    let shares = [best_first, best_last, mean_first, mean_last].map(|value| run.shown(value));
+    let cells = shares.into_iter().chain([validation]);
+    cells.map(|cell| format!("<td>{cell}</td>")).collect()
 }
 
 /// The seed of a run, as a link to its own page where that lies below this one.

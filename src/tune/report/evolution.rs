@@ -1,7 +1,7 @@
 //! The page of an evolution run.
 
 use super::chart::{Chart, Level, Series};
-use super::{cards, date, game, values, verdict};
+use super::{cards, date, duration, elo_section, game, values, verdict};
 use crate::terminal::escaped;
 use crate::tune::preset::Preset;
 use crate::tune::run::{
@@ -12,19 +12,22 @@ use crate::tune::run::{
 pub struct EvolutionRun<'a> {
     pub folder: &'a RunFolder,
     pub preset: Preset,
+    pub journal: RunJournal,
     pub genes: Vec<String>,
     pub rows: Vec<GenerationFigures>,
 }
 
 impl EvolutionRun<'_> {
     pub fn read(folder: &RunFolder, preset: Preset) -> Result<EvolutionRun<'_>, RunError> {
-        let (genes, rows) = generations(&RunJournal::read(folder)?);
+        let journal = RunJournal::read(folder)?;
+        let (genes, rows) = generations(&journal);
         if rows.is_empty() {
             return Err(folder.unusable("journal.csv", "no generation yet"));
         }
         Ok(EvolutionRun {
             folder,
             preset,
+            journal,
             genes,
             rows,
         })
@@ -32,6 +35,12 @@ impl EvolutionRun<'_> {
 
     pub fn last(&self) -> &GenerationFigures {
         &self.rows[self.rows.len() - 1]
+    }
+
+    /// Whether its fitness says how far it has come. Players who only meet each other share the
+    /// points, whatever they learn.
+    pub fn is_measured(&self) -> bool {
+        self.preset.measures_fitness() && !self.preset.method.selects_by_games()
     }
 
     /// A fitness as people read it.
@@ -71,7 +80,9 @@ pub fn body(run: &EvolutionRun) -> Result<String, RunError> {
     let scores = ClosingScore::read(run.folder)?;
     Ok(heading(run)
         + &verdict::closing(&scores)
+        + &elo_section(&run.journal, &run.preset.run)
         + &fitness_section(run)
+        + &draws_section(run)
         + &closing_game(run, &scores)
         + &values::section(run)?)
 }
@@ -87,7 +98,7 @@ fn closing_game(run: &EvolutionRun, scores: &[ClosingScore]) -> String {
 fn heading(run: &EvolutionRun) -> String {
     let (preset, last) = (&run.preset, run.last());
     let mut figures = Vec::new();
-    if preset.measures_fitness() && !preset.method.selects_by_games() {
+    if run.is_measured() {
         figures.push((run.shown(last.record), "best, training".to_owned()));
         if let Some(value) = last.validation {
             let value = preset.fitness.format_validation(value);
@@ -98,10 +109,10 @@ fn heading(run: &EvolutionRun) -> String {
     }
     let generations = format!("{} of {}", last.generation, preset.run.generations);
     figures.push((generations, "generations".to_owned()));
-    figures.push((format!("{:.1} s", last.seconds), "time".to_owned()));
+    figures.push((duration(last.seconds), "time".to_owned()));
     let seconds = preset.reference().and_then(|reference| reference.seconds);
     if let Some(seconds) = seconds {
-        figures.push((format!("{seconds:.0} s"), "time in the paper".to_owned()));
+        figures.push((duration(seconds), "time in the paper".to_owned()));
     }
     format!(
         "<h1>{}</h1><p>Method {}, seed {}, {}.</p>{}{}",
@@ -116,7 +127,7 @@ fn heading(run: &EvolutionRun) -> String {
 
 fn fitness_section(run: &EvolutionRun) -> String {
     let preset = &run.preset;
-    if preset.method.selects_by_games() || !preset.measures_fitness() {
+    if !run.is_measured() {
         let chart = piece_values(run);
         let words = "Players meet each other, so the share of the points stays near a half: what \
                      counts is where the values go. The closing match measures the strength.";
@@ -144,18 +155,41 @@ fn fitness_section(run: &EvolutionRun) -> String {
         across: "generation",
         up: &run.axis(),
     };
-    let words = match validated {
-        true => {
-            "The best individual so far, the mean of the population, and the best on positions \
-             from games it never saw."
-        }
-        false => "The best individual so far and the mean of the population.",
+    // Where each generation draws its own cases, an earlier best is not kept.
+    let is_kept = run.rows.is_sorted_by(|a, b| a.record <= b.record);
+    let best = match is_kept {
+        true => "The best individual so far",
+        false => "The best individual of each generation, on cases drawn anew",
     };
+    let unseen = match validated {
+        true => ", and the best on positions from games it never saw",
+        false => "",
+    };
+    let words = format!("{best}; the mean of the population{unseen}.");
     let mut text = format!("<h2>Fitness</h2><p>{words}</p>{}", chart.figure());
     if validated && !same_unit {
         text += &unseen_chart(run);
     }
     text
+}
+
+/// The share of draws, where individuals play each other.
+fn draws_section(run: &EvolutionRun) -> String {
+    let chart = Chart {
+        title: "Drawn games",
+        series: &[run.curve("", "c2", |row| row.draws)],
+        levels: &[],
+        format: &|value| format!("{:.0}%", 100.0 * value),
+        across: "generation",
+        up: "share of drawn games between the individuals",
+    };
+    let chart = chart.figure();
+    let words = "Many draws mean that the players have become alike, or that the limit of moves \
+                 ends their games; then little is selected.";
+    match chart.is_empty() {
+        true => chart,
+        false => format!("<h2>Drawn games</h2><p>{words}</p>{chart}"),
+    }
 }
 
 /// Validation in a chart of its own, where its unit is another.
@@ -210,7 +244,7 @@ fn piece_values(run: &EvolutionRun) -> String {
         line.band = deviations.flatten().map(|gene| gene.deviation).collect();
         series.push(line);
         levels.extend(printed.get(name).map(|value| Level {
-            label: format!("paper {value}"),
+            label: format!("paper: {name} {value}"),
             class,
             value: *value,
         }));

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::cards;
 use super::chart::{Chart, Series};
+use super::{cards, duration, verdict};
 use crate::terminal::escaped;
 use crate::tune::evolve::{DISCLOSURE, EvolveSettings, ZERO, anchor_column};
-use crate::tune::run::{Figures, RunJournal};
+use crate::tune::run::{Figures, RunJournal, SECONDS};
 
 /// The column that is filled in generations for the constants of the search.
 const SEARCH_GAMES: &str = "search_games";
@@ -25,21 +25,8 @@ pub fn title(settings: &EvolveSettings) -> String {
 }
 
 fn heading(settings: &EvolveSettings, journal: &RunJournal) -> String {
-    let last = |column: &str| journal.last(column).unwrap_or_default();
     let sum = |column: &str| -> f64 { journal.curve(column).iter().map(|point| point.1).sum() };
-    let generations = journal.rows().len();
-    let sentence = format!(
-        "After {generations} {} and {:.2} hours the champion is {:+.0} ± {:.0} Elo against its start; {} of {generations} challengers were accepted.",
-        if generations == 1 {
-            "generation"
-        } else {
-            "generations"
-        },
-        last("hours"),
-        last("cumulative_elo"),
-        last("cumulative_error"),
-        sum("accepted")
-    );
+    let sentence = sentence(journal);
     let tuned = journal.curve(SEARCH_GAMES).len();
     let figures = [
         (sum("games").to_string(), "games of self-play"),
@@ -59,6 +46,28 @@ fn heading(settings: &EvolveSettings, journal: &RunJournal) -> String {
         let _ = write!(text, "<p>{DISCLOSURE}</p>");
     }
     text
+}
+
+/// What came out.
+fn sentence(journal: &RunJournal) -> String {
+    let last = |column: &str| journal.last(column).unwrap_or_default();
+    let count = |column: &str| {
+        let figures = journal.curve(column).into_iter();
+        figures.filter(|point| point.1 > 0.0).count()
+    };
+    let generations = journal.rows().len();
+    let plural = if generations == 1 { "" } else { "s" };
+    let (accepted, challengers) = (count("accepted"), count("match_games"));
+    let outcome = match accepted {
+        0 => format!("the start still plays: none of {challengers} challengers won."),
+        _ => format!(
+            "the champion is {} ± {:.0} Elo against its start; {accepted} of {challengers} challengers won.",
+            verdict::signed(last("cumulative_elo")),
+            last("cumulative_error")
+        ),
+    };
+    let time = duration(last(SECONDS));
+    format!("After {generations} generation{plural} and {time} {outcome}")
 }
 
 fn elo_section(journal: &RunJournal) -> String {
@@ -142,12 +151,20 @@ fn table(journal: &RunJournal) -> String {
         };
         let _ = write!(text, "<tr><td>{learns}</td>");
         for value in row {
-            let value = value.map_or(String::new(), |value| value.to_string());
-            let _ = write!(text, "<td>{value}</td>");
+            let _ = write!(text, "<td>{}</td>", value.map_or(String::new(), cell));
         }
         text.push_str("</tr>");
     }
     text + "</table></div>"
+}
+
+/// A figure in as many digits as anyone reads.
+fn cell(value: f64) -> String {
+    match value {
+        value if value.fract() == 0.0 => value.to_string(),
+        value if value.abs() < 1.0 => format!("{value:.5}"),
+        value => format!("{value:.1}"),
+    }
 }
 
 fn figure(title: &str, up: &str, series: &[Series], across: &str, digits: usize) -> String {

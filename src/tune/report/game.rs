@@ -64,14 +64,14 @@ fn figure(game: &SourceGame) -> String {
         boards.push(chess.board().board_fen().to_string());
     }
     let mut text = format!(
-        "<h2>A game of the closing match</h2><p>{} – {} {}: {}.</p>",
+        "<h2>A game of the closing match</h2><p>White: {}. Black: {}. {}, {}.</p>",
         escaped(&tag(game, "White")),
         escaped(&tag(game, "Black")),
         escaped(&tag(game, "Result")),
         match rank(game) {
             (true, ..) => "the shortest win of the result",
-            (false, true, _) => "the result won none; its shortest loss",
-            (false, false, _) => "all games were drawn; the shortest",
+            (false, true, _) => "its shortest loss, since the result won none",
+            (false, false, _) => "the shortest, since all games were drawn",
         }
     );
     let _ = write!(
@@ -104,7 +104,7 @@ mod tests {
         folder.write(GAMES, format!("{draw}{loss}{win}")).unwrap();
         let text = section(&folder);
         assert!(text.contains("|4. Qxf7#\""), "{text}");
-        assert!(text.contains("its &lt;start&gt; 1-0"), "{text}");
+        assert!(text.contains("its &lt;start&gt;. 1-0"), "{text}");
         folder.write(GAMES, format!("{draw}{loss}")).unwrap();
         assert!(section(&folder).contains("|2… Qh4#\""));
     }

@@ -18,8 +18,10 @@ use std::fmt::Write as _;
 
 use super::evolve::EvolveSettings;
 use super::experiment::Experiment;
-use super::run::{RunError, RunFolder, RunJournal};
+use super::preset::RunSettings;
+use super::run::{ELO, ELO_ERROR, RunError, RunFolder, RunJournal};
 use crate::terminal::escaped;
+use chart::{Chart, Series};
 use evolution::EvolutionRun;
 
 pub use comparison::write_comparison;
@@ -106,9 +108,54 @@ fn cards(figures: &[(String, String)]) -> String {
     text + "</div>"
 }
 
+/// The best so far against the start by generation, where the run measures it (`run.elo_every`).
+fn elo_section(journal: &RunJournal, settings: &RunSettings) -> String {
+    let mut series = Series::new("", "c1", journal.curve(ELO));
+    let errors = journal.curve(ELO_ERROR).into_iter();
+    series.band = errors.map(|(_, error)| error).collect();
+    let chart = Chart {
+        title: "Elo by generation",
+        series: &[series],
+        levels: &[],
+        format: &verdict::signed,
+        across: "generation",
+        up: "Elo against the start with its 95% error, higher is better",
+    };
+    let chart = chart.figure();
+    match chart.is_empty() {
+        true => chart,
+        false => format!(
+            "<h2>Elo by generation</h2><p>The best so far against the start: {} games at {} nodes a move.</p>{chart}",
+            settings.elo_games, settings.closing_nodes
+        ),
+    }
+}
+
+/// A time as people say it.
+fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{seconds:.1} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
 fn date(started: &str) -> &str {
     match started {
         "" => "undated",
         date => date,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_in_their_unit() {
+        assert_eq!(duration(5.14), "5.1 s");
+        assert_eq!(duration(59.9), "1 min 0 s");
+        assert_eq!(duration(3734.0), "1 h 2 min");
     }
 }

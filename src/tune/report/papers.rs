@@ -68,10 +68,7 @@ fn section(paper: &str, variants: &[Variant]) -> String {
     let mut text = format!("<h2>{}</h2>", escaped(paper));
     let measured: Vec<&Variant> = variants
         .iter()
-        .filter(|variant| {
-            let preset = &variant.runs[0].preset;
-            preset.measures_fitness() && !preset.method.selects_by_games()
-        })
+        .filter(|variant| variant.runs[0].is_measured())
         .collect();
     if !measured.is_empty() {
         text += &comparison::fitness_chart(&measured[0].axis(), &measured);

@@ -1,7 +1,7 @@
 //! The page of a training run: loss, learning rate, speed.
 
 use super::chart::{Chart, Series};
-use super::{cards, date, verdict};
+use super::{cards, date, duration, elo_section, verdict};
 use crate::terminal::escaped;
 use crate::tune::network::TrainingPreset;
 use crate::tune::run::{ClosingScore, RunError, RunFolder, RunJournal, SECONDS};
@@ -9,7 +9,10 @@ use crate::tune::run::{ClosingScore, RunError, RunFolder, RunJournal, SECONDS};
 pub fn body(preset: &TrainingPreset, folder: &RunFolder) -> Result<String, RunError> {
     let journal = RunJournal::read(folder)?;
     let scores = ClosingScore::read(folder)?;
-    Ok(heading(preset, &journal) + &verdict::closing(&scores) + &curves(&journal))
+    Ok(heading(preset, &journal)
+        + &verdict::closing(&scores)
+        + &elo_section(&journal, &preset.run)
+        + &curves(&journal))
 }
 
 fn heading(preset: &TrainingPreset, journal: &RunJournal) -> String {
@@ -23,7 +26,10 @@ fn heading(preset: &TrainingPreset, journal: &RunJournal) -> String {
         (shown("positions", 0), "positions"),
         (shown("positions_per_second", 0), "positions/s"),
         (generations, "generations"),
-        (format!("{} s", shown(SECONDS, 1)), "time"),
+        (
+            journal.last(SECONDS).map_or("-".to_owned(), duration),
+            "time",
+        ),
     ];
     format!(
         "<h1>{}</h1><p>A network trained by {}, seed {}, {}.</p>{}{}",

@@ -16,17 +16,20 @@ const AGREEMENT: f64 = 0.1;
 pub fn sentences(run: &EvolutionRun) -> String {
     let preset = &run.preset;
     let mut text = so_far(run.last().generation, preset.run.generations);
-    text += &match (preset.method.selects_by_games(), preset.measures_fitness()) {
-        (false, true) => measured(run),
-        (true, _) => played(run),
+    text += &match (run.is_measured(), preset.method.selects_by_games()) {
+        (true, _) => measured(run),
+        (false, true) => played(run),
         (false, false) => "the estimate moves towards the winner of each pair of neighbours; \
                            the closing match measures it."
             .to_owned(),
     };
+    let mut source = String::new();
     if let Some(reference) = preset.reference() {
         text += &beside_paper(run, reference);
+        source = format!("<p>The paper, {}.</p>", escaped(&reference.source));
     }
-    format!("<p class=\"verdict\">{}</p>", escaped(&capitalised(&text)))
+    let text = escaped(&capitalised(&text));
+    format!("<p class=\"verdict\">{text}</p>{source}")
 }
 
 /// How far a run is that has not reached its last generation.
@@ -85,11 +88,7 @@ fn beside_paper(run: &EvolutionRun, reference: &Reference) -> String {
         let outcome = outcome(fitness, fitness.fitness_of_reference(figure), own);
         text += &format!(" The paper reports {figure_text}{unseen}: {outcome}");
     }
-    text += &agreement(run, preset);
-    match text.is_empty() {
-        true => format!(" The paper: {}.", reference.source),
-        false => format!("{text} ({})", reference.source),
-    }
+    text + &agreement(run, preset)
 }
 
 /// The paper's last figure and the fitness here that it speaks of.
@@ -104,11 +103,14 @@ fn outcome(fitness: &FitnessSettings, paper: f64, own: f64) -> String {
     if short <= TOLERANCE * paper.abs() {
         return "reproduced.".to_owned();
     }
-    let distance = match fitness.is_error() {
-        true => format!("{} more here", fitness.format(-short)),
-        false => format!("{:.1} points less here", 100.0 * short),
-    };
-    format!("not reproduced, {distance}.")
+    match fitness.is_error() {
+        // The labels are those of another mentor.
+        true => format!(
+            "{} more here, from another mentor's labels, so the two hardly compare.",
+            fitness.format(-short)
+        ),
+        false => format!("not reproduced, {:.1} points less here.", 100.0 * short),
+    }
 }
 
 /// How many values come near those that the paper prints.
@@ -146,18 +148,26 @@ pub fn closing(scores: &[ClosingScore]) -> String {
 }
 
 /// An estimate in fewer digits.
-fn elo(text: &str) -> String {
+pub fn elo(text: &str) -> String {
     let rounded = |text: &str| text.trim().parse::<f64>().ok();
     let (value, error) = match text.split_once(" +/- ") {
         Some((value, error)) => (rounded(value), rounded(error)),
         None => (text.split(' ').next().and_then(rounded), None),
     };
     match (value, error) {
-        (Some(value), Some(error)) => format!("{value:+.0} ± {error:.0} Elo"),
-        (Some(value), None) => format!("{value:+.0} Elo"),
-        (None, _) if text.contains("no points lost") => "no point lost".to_owned(),
+        (Some(value), Some(error)) => format!("{} ± {error:.0} Elo", signed(value)),
+        (Some(value), None) => format!("{} Elo", signed(value)),
+        (None, _) if text.contains("no points lost") => "all points won".to_owned(),
         (None, _) if text.contains("no points won") => "no point won".to_owned(),
         (None, _) => text.to_owned(),
+    }
+}
+
+/// A whole number with its sign; 0 has none.
+pub fn signed(value: f64) -> String {
+    match value.round() {
+        0.0 => "0".to_owned(),
+        value => format!("{value:+.0}"),
     }
 }
 
@@ -178,6 +188,7 @@ mod tests {
         assert_eq!(elo("190.85 +/- 45.95"), "+191 ± 46 Elo");
         assert_eq!(elo("-7.2 (too few games for an error)"), "-7 Elo");
         assert_eq!(elo("unbounded (no points won)"), "no point won");
+        assert_eq!(elo("-0.20 +/- 45.95"), "0 ± 46 Elo");
     }
 
     #[test]
@@ -191,7 +202,7 @@ mod tests {
         let mentor = Preset::load("david-tabibi-2011").unwrap().fitness;
         assert_eq!(
             outcome(&mentor, -28.0, -74.0),
-            "not reproduced, 46.00 cp more here."
+            "46.00 cp more here, from another mentor's labels, so the two hardly compare."
         );
         assert_eq!(outcome(&mentor, -28.0, -20.0), "reproduced.");
     }

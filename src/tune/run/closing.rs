@@ -282,6 +282,26 @@ pub fn prove(
     })
 }
 
+/// The Elo of the best so far against the start, with its 95% error, from games at fixed nodes.
+pub fn elo_against_start(
+    best: &Candidate,
+    start: &Candidate,
+    settings: &RunSettings,
+) -> Result<(f64, f64), TournamentError> {
+    let settings = RunSettings {
+        closing_games: settings.elo_games,
+        ..settings.clone()
+    };
+    let players = vec![best.player(RESULT), start.player("its start")];
+    let rules = GameRules::from(GameLimits::nodes(settings.closing_nodes));
+    let tournament = tournament("Elo by generation".to_owned(), &settings, players, rules);
+    // These games are few: an interruption waits for them.
+    let stop = AtomicBool::new(false);
+    let result = tournament.run(None, BTreeMap::new(), &mut NoObserver, &stop)?;
+    let score = result.crosstable.scores().next();
+    Ok(score.map_or((0.0, 0.0), |(_, score)| score.bounded_elo()))
+}
+
 /// The weights that play now as a player.
 fn incumbent_player(incumbent: &Weights) -> PlayerConfig {
     let name = format!("the weights that play now ({})", incumbent.name);

@@ -8,7 +8,7 @@ use super::generation::{columns, figures};
 use super::journal::Figures;
 use super::{Learner, Problem};
 use crate::eval::Weights;
-use crate::tune::fitness::{Fitness as _, SharedFitness};
+use crate::tune::fitness::{Arena, Fitness as _, SharedFitness};
 use crate::tune::genome::{Candidate, Gene};
 use crate::tune::methods::{GenerationContext, Individual, Method};
 use crate::tune::preset::Preset;
@@ -99,6 +99,7 @@ impl Learner for Evolution<'_> {
             self.method.population(),
             &best.individual,
             self.validation,
+            fitness.arena().and_then(Arena::take_draws),
         );
         self.best = Some(best);
         figures

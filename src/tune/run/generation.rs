@@ -7,7 +7,7 @@ use crate::tune::statistics::mean_and_deviation;
 
 /// With more genes than this their columns would drown the journal.
 const GENES_KEPT: usize = 64;
-const FITNESS: [&str; 5] = ["best", "mean", "deviation", "record", "validation"];
+const FIGURES: [&str; 6] = ["best", "mean", "deviation", "record", "validation", "draws"];
 const MEAN: &str = " mean";
 
 /// One gene over a population, and in the best individual so far.
@@ -28,13 +28,15 @@ pub struct GenerationFigures {
     /// Fitness of the best individual so far, on the training and on the validation cases.
     pub record: f64,
     pub validation: Option<f64>,
+    /// The share of draws, where individuals play each other.
+    pub draws: Option<f64>,
     pub seconds: f64,
     pub genes: Vec<GeneFigures>,
 }
 
 /// The journal's columns for a genome.
 pub fn columns(genome: &Genome) -> Vec<String> {
-    let mut columns: Vec<String> = FITNESS.map(str::to_owned).into();
+    let mut columns: Vec<String> = FIGURES.map(str::to_owned).into();
     for gene in genome.genes.iter().take(kept(genome)) {
         let name = &gene.name;
         columns.extend(["mean", "deviation", "best"].map(|figure| format!("{name} {figure}")));
@@ -55,6 +57,7 @@ pub fn figures(
     population: &[Individual],
     record: &Individual,
     validation: Option<f64>,
+    draws: Option<f64>,
 ) -> Figures {
     let fitness: Vec<f64> = population
         .iter()
@@ -64,6 +67,7 @@ pub fn figures(
     let (mean, deviation) = mean_and_deviation(&fitness);
     let mut figures = vec![Some(best), Some(mean), Some(deviation)];
     figures.extend([Some(record.fitness_or_lowest()), validation]);
+    figures.push(draws.map(|share| rounded(share, 10_000.0)));
     for place in 0..kept(genome) {
         let values: Vec<f64> = population.iter().map(|one| one.genes[place]).collect();
         let (mean, deviation) = mean_and_deviation(&values);
@@ -95,6 +99,7 @@ pub fn generations(journal: &RunJournal) -> (Vec<String>, Vec<GenerationFigures>
             deviation: value("deviation")?,
             record: value("record")?,
             validation: value("validation"),
+            draws: value("draws"),
             seconds: value(SECONDS)?,
             genes: names.iter().map(gene).collect::<Option<_>>()?,
         })

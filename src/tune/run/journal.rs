@@ -7,6 +7,11 @@ use super::{RunError, RunFolder};
 const FILE: &str = "journal.csv";
 pub const GENERATION: &str = "generation";
 pub const SECONDS: &str = "seconds";
+/// Columns before those of the learner.
+pub const ALWAYS: usize = 2;
+/// Elo of the best so far against the start, where a run measures it, and its 95% error.
+pub const ELO: &str = "elo";
+pub const ELO_ERROR: &str = "elo_error";
 
 /// One figure per column; an empty cell is none.
 pub type Figures = Vec<Option<f64>>;
@@ -20,7 +25,7 @@ pub struct RunJournal {
 impl RunJournal {
     /// An empty journal with these columns after the generation and the seconds.
     pub fn new(columns: Vec<String>) -> RunJournal {
-        let always = [GENERATION, SECONDS].map(str::to_owned);
+        let always: [String; ALWAYS] = [GENERATION, SECONDS].map(str::to_owned);
         RunJournal {
             columns: always.into_iter().chain(columns).collect(),
             rows: Vec::new(),

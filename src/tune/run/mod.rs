@@ -28,13 +28,15 @@ use super::genome::{Candidate, CandidateError};
 use super::preset::{PresetError, RunSettings};
 use crate::data::DataError;
 use crate::eval::WeightsError;
+use crate::play::tournament::TournamentError;
 
 pub use checkpoint::{Checkpoint, EvolutionState};
+use closing::elo_against_start;
 pub use closing::{Closing, ClosingMatch, ClosingScore, GAMES, InstallError, RESULT, prove};
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RUNS, RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};
-pub use journal::{Figures, RunJournal, SECONDS};
+pub use journal::{ELO, ELO_ERROR, Figures, RunJournal, SECONDS};
 pub use problem::Problem;
 pub use session::{FinishedRun, Session};
 pub use summary::{RunSummary, figures_beside_paper, table};
@@ -51,6 +53,8 @@ pub enum RunError {
     Candidate(#[from] CandidateError),
     #[error("{path}: {reason}")]
     File { path: String, reason: String },
+    #[error("the match against the start: {0}")]
+    Match(#[from] TournamentError),
     #[error("threads: {0}")]
     Threads(String),
 }
@@ -169,7 +173,11 @@ impl<'a> Run<'a> {
         settings: &'a RunSettings,
         folder: &'a RunFolder,
     ) -> Result<Run<'a>, RunError> {
-        let mut journal = RunJournal::new(learner.columns());
+        let mut columns = learner.columns();
+        if settings.elo_every > 0 {
+            columns.extend([ELO, ELO_ERROR].map(str::to_owned));
+        }
+        let mut journal = RunJournal::new(columns);
         let mut done = None;
         let mut earlier = 0.0;
         if let Some(checkpoint) = Checkpoint::read(folder)? {
@@ -203,10 +211,16 @@ impl<'a> Run<'a> {
             if next > last || next > 0 && stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let figures = pool.install(|| self.learner.advance(next));
+            let mut figures = pool.install(|| self.learner.advance(next));
             self.done = Some(next);
+            let mut line = self.learner.describe(&figures);
+            if let Some((elo, error)) = self.elo(next)? {
+                line += &format!("  Elo {elo:+.0} +/- {error:.0}");
+                figures.extend([Some(elo), Some(error)]);
+            }
+            // Without a match in this generation its cells stay empty.
+            figures.resize(self.journal.columns().len() - journal::ALWAYS, None);
             let seconds = self.seconds();
-            let line = self.learner.describe(&figures);
             self.journal.append(self.folder, next, seconds, figures)?;
             self.write_best(next)?;
             let due = next.is_multiple_of(self.settings.checkpoint);
@@ -219,6 +233,26 @@ impl<'a> Run<'a> {
                 observer.row(self.journal.columns(), row);
             }
         }
+    }
+
+    /// The match against the start, if one is due after this generation.
+    fn elo(&self, generation: u64) -> Result<Option<(f64, f64)>, RunError> {
+        let RunSettings {
+            elo_every,
+            generations,
+            ..
+        } = self.settings;
+        let is_due = generation.is_multiple_of(*elo_every) || generation == *generations;
+        if *elo_every == 0 || !is_due {
+            return Ok(None);
+        }
+        if generation == 0 {
+            return Ok(Some((0.0, 0.0)));
+        }
+        let start = Candidate::load(&self.folder.path().join(START))?;
+        let (elo, error) = elo_against_start(&self.learner.best(), &start, self.settings)?;
+        let rounded = |value: f64| journal::rounded(value, 100.0);
+        Ok(Some((rounded(elo), rounded(error))))
     }
 
     fn seconds(&self) -> f64 {

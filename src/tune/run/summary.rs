@@ -148,7 +148,11 @@ pub fn figures_beside_paper(preset: &Preset, outcome: &RunOutcome) -> String {
     let (Some(summary), Some(reference)) = (summary, preset.reference()) else {
         return String::new();
     };
-    let figures = beside(&summary, reference, &preset.fitness);
+    // Games between individuals give each generation half of the points.
+    let figures = match preset.fitness.scores_individuals() {
+        true => beside(&summary, reference, &preset.fitness),
+        false => String::new(),
+    };
     match outcome.interrupted {
         true => figures,
         false => figures + &averages(&genes, &rows, &preset.paper_values(), reference),
