@@ -88,7 +88,7 @@ pub enum EvolveError {
     File { path: PathBuf, error: io::Error },
     #[error(transparent)]
     SelfPlay(#[from] GenerationError),
-    #[error("anchor: {0}")]
+    #[error("an anchor cannot play")]
     Anchor(#[from] PlayerConfigError),
     #[error(transparent)]
     Games(#[from] GamesFileError),
