@@ -238,8 +238,8 @@ impl<'a> Search<'a> {
             settings, request, ..
         } = job;
         data.adopt(settings);
-        let handicap = settings.strength.handicap();
         let position = request.game.position();
+        let handicap = settings.strength.handicap(position);
         let ply = Ply {
             played: PieceTo::NONE,
             quiet: None,

@@ -7,12 +7,18 @@
 
 use super::score::MAX_EVAL;
 use crate::eval::Score;
+use crate::position::Position;
 
 /// The limits of `UCI_Elo`.
 pub const MIN_ELO: u32 = 400;
 pub const MAX_ELO: u32 = 2850;
 /// The highest `Skill Level`, which is full strength.
 pub const MAX_SKILL: u32 = 20;
+
+/// From this rating on players know how to mate a bare king ...
+const KNOWS_MATES: u32 = 1200;
+/// ... and search as many nodes as that takes.
+const NODES_FOR_MATES: u64 = 3_000;
 
 /// How strong the engine is asked to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +53,15 @@ impl StrengthSettings {
         (skill < MAX_SKILL).then(|| MIN_ELO + skill * (MAX_ELO - MIN_ELO) / MAX_SKILL)
     }
 
-    pub fn handicap(&self) -> Option<Handicap> {
-        self.rating().map(|rating| Handicap::new(rating, self.seed))
+    /// What limits a search of this position.
+    pub fn handicap(&self, position: &Position) -> Option<Handicap> {
+        let rating = self.rating()?;
+        let handicap = Handicap::new(rating, self.seed);
+        let bare_king = position.us().count() == 1 || position.them().count() == 1;
+        Some(match bare_king && rating >= KNOWS_MATES {
+            true => handicap.for_basic_mates(),
+            false => handicap,
+        })
     }
 }
 
@@ -66,16 +79,16 @@ const fn level(elo: u32, nodes: u64, noise: f64) -> Level {
 }
 
 const LEVELS: [Level; 11] = [
-    level(400, 12, 402.0),
-    level(600, 25, 252.0),
-    level(800, 51, 165.0),
-    level(1000, 84, 125.0),
-    level(1200, 140, 95.0),
-    level(1350, 229, 76.0),
-    level(1650, 520, 50.0),
-    level(1950, 1_336, 28.0),
-    level(2250, 3_370, 14.0),
-    level(2550, 7_050, 7.0),
+    level(400, 14, 380.0),
+    level(600, 28, 238.0),
+    level(800, 56, 157.0),
+    level(1000, 92, 119.0),
+    level(1200, 155, 91.0),
+    level(1350, 255, 72.0),
+    level(1650, 650, 45.0),
+    level(1950, 2_200, 20.0),
+    level(2250, 4_500, 11.0),
+    level(2550, 8_000, 6.0),
     level(2850, 16_000, 2.0),
 ];
 
@@ -104,6 +117,15 @@ impl Handicap {
             nodes: nodes.round() as u64,
             noise: between(low.noise, high.noise),
             seed,
+        }
+    }
+
+    /// The same without errors: small ones would hide the way to a mate in a won ending.
+    fn for_basic_mates(self) -> Handicap {
+        Handicap {
+            nodes: self.nodes.max(NODES_FOR_MATES),
+            noise: 0.0,
+            ..self
         }
     }
 
@@ -142,7 +164,7 @@ mod tests {
         for pair in handicaps.windows(2) {
             assert!(pair[0].nodes <= pair[1].nodes && pair[0].noise >= pair[1].noise);
         }
-        assert_eq!(Handicap::new(1350, 0).nodes, 229);
+        assert_eq!(Handicap::new(1350, 0).nodes, 255);
         assert_eq!(Handicap::new(1, 0), Handicap::new(MIN_ELO, 0));
     }
 
@@ -161,6 +183,28 @@ mod tests {
             ..weak
         };
         assert_eq!(limited.rating(), Some(1500));
+    }
+
+    #[test]
+    fn players_from_1200_on_know_the_basic_mates() {
+        let handicap = |elo, fen: &str| {
+            let settings = StrengthSettings {
+                limited: true,
+                elo,
+                ..StrengthSettings::default()
+            };
+            settings
+                .handicap(&Position::from_fen(fen).unwrap())
+                .unwrap()
+        };
+        let (mate, ending) = (
+            "8/8/8/4k3/8/8/8/4K2R w - - 0 1",
+            "8/8/8/4k3/4p3/8/8/4K2R w - - 0 1",
+        );
+        assert_eq!(handicap(1500, mate).noise, 0.0);
+        assert_eq!(handicap(1500, mate).nodes, NODES_FOR_MATES);
+        assert!(handicap(1500, ending).noise > 0.0);
+        assert!(handicap(1000, mate).noise > 0.0);
     }
 
     #[test]
