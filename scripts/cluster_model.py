@@ -17,7 +17,9 @@ import sys
 # Seconds and bytes, on a core that does nothing else; see docs/cluster.md for the machine.
 FIGURES = {
     # One individual of vazquez-2013 on 4,000 positions, and what rank 0 does between generations.
+    # Ten of them together share each position's reading; one at a time takes longer.
     "evaluation": 5.1e-3,
+    "evaluation_apart": 11.8e-3,
     "selection": 1e-3,
     # Mean lengths of games: three plies in full width; 10,000, 1,000 and 2,000 nodes a move.
     "kendall_game": 0.11,
@@ -68,12 +70,14 @@ def round_of_tasks(figures, tasks, workers, announced=0.0):
 
 def vazquez(figures, cores, _rng):
     """Ten children a generation; threads of a rank share one child's positions."""
+    if cores == 1:
+        return 10 * figures["evaluation"] + figures["selection"]
     best = None
     # The number of ranks is free: few with many threads, or many with few.
     for ranks in range(1, min(10, cores) + 1):
         threads = cores // ranks
         # A thread takes whole positions; about one in a hundred parts is lost to the last of them.
-        one = figures["evaluation"] / threads * (1.0 + 0.005 * threads)
+        one = figures["evaluation_apart"] / threads * (1.0 + 0.005 * threads)
         time = round_of_tasks(figures, [one] * 10, ranks) + figures["selection"]
         best = min(best or time, time)
     return best
