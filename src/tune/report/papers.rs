@@ -66,10 +66,10 @@ fn paper_of(folder: &RunFolder) -> Result<Option<String>, RunError> {
 
 fn section(paper: &str, variants: &[Variant]) -> String {
     let mut text = format!("<h2>{}</h2>", escaped(paper));
-    let measured: Vec<&Variant> = variants
+    let measured = variants
         .iter()
-        .filter(|variant| variant.runs[0].is_measured())
-        .collect();
+        .filter(|variant| variant.runs[0].is_measured());
+    let measured: Vec<&Variant> = measured.collect();
     if !measured.is_empty() {
         text += &comparison::fitness_chart(&measured[0].axis(), &measured);
         text += &figures(&measured);
