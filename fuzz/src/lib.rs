@@ -15,6 +15,7 @@ use finch::hash::stable_hash;
 use finch::play::uci_engine::{DeclaredOption, EngineLine};
 use finch::play::{openings, pgn as game_tags};
 use finch::position::{Position, movegen};
+use finch::tablebase::Tablebases;
 use finch::tune::evolve::EvolveSettings;
 use finch::tune::experiment::Experiment;
 use finch::tune::report;
@@ -39,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     ("packed", packed),
     ("pgn", pgn),
     ("preset", preset),
+    ("syzygy", syzygy),
     ("uci_line", uci_line),
     ("uci_session", uci_session),
     ("weights", weights),
@@ -222,6 +224,32 @@ pub fn book(bytes: &[u8]) {
         let again = PolyglotBook::read(&book.to_bytes()[..]).expect("a book that was written");
         assert_eq!(again.move_count(), book.move_count());
     }
+}
+
+/// Tables of king and rook against king. The first byte says which of the two kinds of file the
+/// others are; a DTZ table is only looked at beside a WDL table that can be read.
+pub fn syzygy(bytes: &[u8]) {
+    const SOUND_WDL: &[u8] = include_bytes!("../seeds/syzygy/wdl");
+    let Some((kind, table)) = bytes.split_first() else {
+        return;
+    };
+    let (wdl, dtz) = match kind % 2 {
+        0 => (table, &[][..]),
+        _ => (&SOUND_WDL[1..], table),
+    };
+    let path = file("KRvK.rtbw", wdl);
+    file("KRvK.rtbz", dtz);
+    let Ok(tables) = Tablebases::open(path.parent().expect("a folder")) else {
+        return;
+    };
+    for fen in [
+        "8/8/8/8/8/3k4/8/K6R w - - 0 1",
+        "8/8/5k2/8/8/2R5/8/1K6 b - - 0 1",
+    ] {
+        let position = Position::from_fen(fen).expect("a position");
+        let _ = (tables.probe_wdl(&position), tables.probe_dtz(&position));
+    }
+    let _ = (tables.problem(), tables.new_damage());
 }
 
 /// What an engine says.
