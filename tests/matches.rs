@@ -524,7 +524,7 @@ fn an_engine_that_crashes_in_the_middle_of_a_game_loses_it() {
     // The engine's input ends after so many lines: some moves are played by then.
     let feeder = "while read -r line; do echo \"$line\"; n=$((n+1)); [ $n -ge 20 ] && exit; done";
     fs::write(&file, format!("{feeder} | \"{FINCH}\"\n")).unwrap();
-    let player = format!("cmd=sh args={} name=bad patience=5", file.display());
+    let player = format!("cmd=sh args={} name=bad timeout=5", file.display());
     let pgn = path(&directory, "games.pgn");
     // From the start of the game nobody is mated so soon.
     let start = path(&directory, "start.epd");

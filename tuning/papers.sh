@@ -16,6 +16,8 @@
 #   chance     kendall-2001 without selection                                     (1 min)
 #   kendall    kendall-2001: bounds, seed, fifty moves                            (3 h)
 #   nasreddine nasreddine-2006: tie rules, unforced mutation                      (3 h)
+#   mentor     david-tabibi-2011 with a mentor that shares its features           (10 min)
+#   strength   vazquez-2013, experiment C: generation 0, P_r 0 and P_r 10 at six plies, rated (2 h)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -123,11 +125,49 @@ nasreddine() {
     experiment nasreddine-unforced nasreddine-2006 --runs "$seeds" --set method.forced=false
 }
 
+# encounter NAME ARGUMENTS...: a match in its own PGN file, unless it is there already.
+encounter() {
+    local name=$1
+    shift
+    printf '\n== %s: finch match %s\n' "$name" "$*"
+    "$finch" match "$@" --pgn "$out/$name.pgn" --resume --quiet
+}
+
+# The mentor is Finch with its terms only, so mentor and organisms share their features; two plies, one
+# position a game, no filter; both count in the same centipawns.
+mentor() {
+    local labels=$out/mentor.epd source=${games[1]:-tuning/games/stockfish.pgn.zst}
+    local sizes=(--set data.positions=2000 --set data.validation=2000)
+    [ ${#games[@]} -eq 0 ] || sizes=()
+    [ -e "$labels" ] || "$finch" label "$source" --per-game 1 --positions 10400 --depth 2 --fresh \
+        --engine "cmd=$finch option.Network=false option.Hash=1" --out "$labels"
+    experiment mentor david-tabibi-2011 --runs "$seeds" --games "$labels" "${sizes[@]}" \
+        --set fitness.mentor_scale=100 --set fitness.own_scale=100
+    encounter mentor-games "weights=$out/mentor/seed-1/best.toml name=evolved" terms --games 1000 --nodes 2000
+    encounter mentor-random "weights=$out/mentor/seed-1/best.toml name=evolved" \
+        "weights=$out/mentor/seed-1/start.toml name=random" --games 300 --nodes 2000
+}
+
+# Each pair of players 200 games, six plies in full width, quiescence with captures and checks.
+strength() {
+    local preset history players
+    for preset in vazquez-2013-24 vazquez-2013; do
+        players=()
+        for history in 0 10; do
+            experiment "$preset-$history" "$preset" --runs "$seeds" "${games[@]}" --set "method.history=$history"
+            players+=("weights=$out/$preset-$history/seed-1/best.toml name=P_r-$history")
+        done
+        players+=("weights=$out/$preset-0/seed-1/start.toml name=generation-0")
+        encounter "$preset-strength" "${players[@]}" --games 200 --plain 6+c1
+        "$finch" rate "$out/$preset-strength.pgn"
+    done
+}
+
 parts=("$@")
-[ $# -gt 0 ] || parts=(readings history linares chance kendall nasreddine)
+[ $# -gt 0 ] || parts=(readings history linares chance kendall nasreddine mentor strength)
 for part in "${parts[@]}"; do
     case "$part" in
-        readings | history | linares | chance | kendall | nasreddine) "$part" ;;
+        readings | history | linares | chance | kendall | nasreddine | mentor | strength) "$part" ;;
         *) echo "papers.sh: no part $part; see --help" >&2; exit 1 ;;
     esac
 done

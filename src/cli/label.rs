@@ -79,7 +79,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
     processes: u16,
     /// Seconds until a mentor that does not answer is restarted.
-    #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = MENTOR_TIMEOUT.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = MENTOR_TIMEOUT.as_secs())]
     timeout: u64,
     /// Merge files of labels instead of asking engines. A single file is copied, perhaps to
     /// another format.

@@ -66,7 +66,8 @@ pub struct Arguments {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
     /// Full-width search to this many plies, then captures, as in older programs: no pruning,
-    /// reductions or extensions. 3+3 limits the captures to three plies.
+    /// reductions or extensions. 3+3 limits the captures to three plies; 3+c1 tries quiet checks
+    /// in the first of these plies.
     #[arg(long, value_name = "PLIES", conflicts_with_all = ["tc", "depth", "nodes", "movetime"])]
     plain: Option<FullWidthDepth>,
     /// Games between each two players, two per opening [default: 100; with --sprt no limit].

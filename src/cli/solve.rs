@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Files of positions, plain or compressed.
     #[arg(required = true, value_name = "SUITE")]
     suites: Vec<PathBuf>,
-    /// Milliseconds for each position.
+    /// Milliseconds for each position; 1000 if no other limit is set.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     movetime: Option<u64>,
     /// Nodes for each position.

@@ -39,11 +39,12 @@ enum Action {
     List,
     /// Say which weights play: name, id, network, where they come from.
     Installed,
-    /// Play with these weights from now on, if they win a match against those that play now.
+    /// Play with these weights from now on, if they win a match against the weights in use.
     #[command(after_help = "\
 Example: finch weights install runs/texel/best.toml --games 400
 The file is copied beside the program as finch-weights.toml; finch weights uninstall goes back.")]
     Install {
+        /// The weights file.
         file: PathBuf,
         /// Games of the match, two per opening.
         #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
@@ -60,7 +61,9 @@ The file is copied beside the program as finch-weights.toml; finch weights unins
     /// Fit the win model (what score wins half of the games) to games the weights played against
     /// their equal, in PGN with scores in the comments as match runners write them.
     WinModel {
+        /// The weights file.
         file: PathBuf,
+        /// Games in PGN.
         #[arg(required = true)]
         games: Vec<PathBuf>,
         /// Write the model into the network file or, without a network, the weights file.

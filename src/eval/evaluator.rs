@@ -28,8 +28,7 @@ fn is_for_terms(position: &Position, weights: &Weights) -> bool {
 /// endings.
 #[inline]
 pub(super) fn mop_up(position: &Position, weights: &Weights) -> Option<Score> {
-    let bare_king = position.us().count() == 1 || position.them().count() == 1;
-    if !bare_king || !weights.uses(Family::Endgame) {
+    if !position.has_bare_king() || !weights.uses(Family::Endgame) {
         return None;
     }
     endgame::mop_up(&Pieces::of(position), position.turn())

@@ -366,7 +366,7 @@ impl Settings {
             }
             "hash" => self.hash = Some(positive(value)?),
             "tb" => self.tablebases = Some(value.to_owned()),
-            "timeout" | "patience" => self.timeout = Some(duration(value)?),
+            "timeout" => self.timeout = Some(duration(value)?),
             _ => {
                 let name = key.strip_prefix("option.")?;
                 self.options.push((name.to_owned(), value.to_owned()));

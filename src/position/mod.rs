@@ -220,6 +220,12 @@ impl Position {
         self.board().by_color(!self.turn())
     }
 
+    /// Whether one side has its king only.
+    #[inline]
+    pub fn has_bare_king(&self) -> bool {
+        self.us().count() == 1 || self.them().count() == 1
+    }
+
     #[inline]
     pub fn king(&self, color: Color) -> Square {
         self.board()

@@ -23,20 +23,24 @@ use crate::eval::{Evaluator, Weights};
 use crate::position::movegen::{self, MoveKind, PackedMove};
 use crate::position::{Game, Position, see_at_least, see_value};
 
-/// Depth of a full-width search: all moves, then captures, written `3` or `3+3`.
+/// Depth of a full-width search: all moves, then captures, written `3`, `3+3`, or with checks
+/// `3+c1` and `3+3c1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FullWidthDepth {
     /// Plies with all moves.
     pub plies: u32,
     /// Plies with captures alone after them; `None` until there are no more.
     pub captures: Option<u32>,
+    /// Of these, plies in which quiet checks are tried as well, and each check is answered by all
+    /// evasions.
+    pub checks: u32,
 }
 
 /// Full width beyond this takes years.
 const MOST_PLIES: u32 = 64;
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("'{0}' is not a number of plies such as 3, or 3+3 with a limit to captures")]
+#[error("'{0}' is not a number of plies such as 3, 3+3 with a limit to captures, or 3+c1 with checks")]
 pub struct FullWidthDepthError(String);
 
 impl FromStr for FullWidthDepth {
@@ -44,22 +48,36 @@ impl FromStr for FullWidthDepth {
 
     fn from_str(text: &str) -> Result<FullWidthDepth, FullWidthDepthError> {
         let wrong = || FullWidthDepthError(text.to_owned());
-        let (plies, captures) = match text.split_once('+') {
-            Some((plies, captures)) => (plies, Some(captures.parse().map_err(|_| wrong())?)),
-            None => (text, None),
+        let number = |digits: &str| digits.parse::<u32>().map_err(|_| wrong());
+        let (plies, quiescence) = match text.split_once('+') {
+            Some((plies, quiescence)) => (number(plies)?, quiescence),
+            None => (number(text)?, "c0"),
         };
-        let plies = plies.parse().map_err(|_| wrong())?;
-        if !(1..=MOST_PLIES).contains(&plies) {
-            return Err(wrong());
+        let (captures, checks) = quiescence.split_once('c').unwrap_or((quiescence, "0"));
+        let depth = FullWidthDepth {
+            plies,
+            captures: match captures {
+                "" if quiescence.len() > 1 => None,
+                _ => Some(number(captures)?),
+            },
+            checks: number(checks)?,
+        };
+        match (1..=MOST_PLIES).contains(&plies) {
+            true => Ok(depth),
+            false => Err(wrong()),
         }
-        Ok(FullWidthDepth { plies, captures })
     }
 }
 
 impl fmt::Display for FullWidthDepth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.plies)?;
-        self.captures.map_or(Ok(()), |plies| write!(f, "+{plies}"))
+        match (self.captures, self.checks) {
+            (None, 0) => Ok(()),
+            (None, checks) => write!(f, "+c{checks}"),
+            (Some(captures), 0) => write!(f, "+{captures}"),
+            (Some(captures), checks) => write!(f, "+{captures}c{checks}"),
+        }
     }
 }
 
@@ -145,8 +163,7 @@ impl FullWidthSearch {
             return DRAW;
         }
         if depth == 0 {
-            let captures = self.depth_limit.captures.unwrap_or(MAX_PLY as u32);
-            return self.qsearch(position, captures, ply, alpha, beta);
+            return self.qsearch(position, 0, ply, alpha, beta);
         }
         self.nodes += 1;
         let entry = self.table.probe(position.key(), ply, position.halfmoves());
@@ -222,11 +239,12 @@ impl FullWidthSearch {
         -self.full_width(child, depth - 1, ply + 1, -beta, -alpha)
     }
 
-    /// Stand pat, or captures and promotions.
+    /// Stand pat, or captures, promotions and the checks of the first plies. `played` counts the
+    /// plies of quiescence before this node.
     fn qsearch(
         &mut self,
         position: &Position,
-        left: u32,
+        played: u32,
         ply: usize,
         mut alpha: i32,
         beta: i32,
@@ -236,17 +254,23 @@ impl FullWidthSearch {
             return mated_in(ply);
         }
         let mut best_score = self.evaluator.evaluate(position);
-        if best_score >= beta || left == 0 || ply + 1 >= MAX_PLY {
+        let captures = self.depth_limit.captures.unwrap_or(MAX_PLY as u32);
+        if played >= captures || ply + 1 >= MAX_PLY {
+            return best_score;
+        }
+        let checks = self.depth_limit.checks;
+        let evades = position.in_check() && checks > 0 && played <= checks;
+        if evades {
+            best_score = -INFINITE;
+        }
+        if best_score >= beta {
             return best_score;
         }
         alpha = alpha.max(best_score);
-        let mut moves = Moves::default();
-        movegen::generate(position, MoveKind::Tactical, |m| {
-            moves.push(m, exchange_gain(m))
-        });
+        let mut moves = quiescence_moves(position, evades, played < checks);
         while let Some(m) = moves.pop() {
             let child = position.after(m);
-            let score = -self.qsearch(&child, left - 1, ply + 1, -beta, -alpha);
+            let score = -self.qsearch(&child, played + 1, ply + 1, -beta, -alpha);
             if score > best_score {
                 best_score = score;
                 alpha = alpha.max(score);
@@ -367,6 +391,23 @@ impl Moves {
     }
 }
 
+/// What quiescence tries: every evasion, or captures and promotions, with `checks` also quiet moves
+/// that give check without losing material.
+fn quiescence_moves(position: &Position, evades: bool, checks: bool) -> Moves {
+    let mut moves = Moves::default();
+    movegen::generate(position, MoveKind::Tactical, |m| {
+        moves.push(m, exchange_gain(m));
+    });
+    if evades || checks {
+        movegen::generate(position, MoveKind::Quiet, |m| {
+            if evades || position.after(m).in_check() && see_at_least(position, m, 0) {
+                moves.push(m, 0);
+            }
+        });
+    }
+    moves
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -407,11 +448,26 @@ mod tests {
 
     #[test]
     fn breadths_are_read_as_they_are_written() {
-        for text in ["3", "3+3", "6+0"] {
+        for text in ["3", "3+3", "6+0", "6+c1", "6+3c2"] {
             assert_eq!(text.parse::<FullWidthDepth>().unwrap().to_string(), text);
         }
-        for wrong in ["", "0", "3+", "+3", "x", "65"] {
+        for wrong in ["", "0", "3+", "+3", "3+c", "3+c1c1", "x", "65"] {
             assert!(wrong.parse::<FullWidthDepth>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn quiescence_with_checks_sees_a_mate_by_a_quiet_move() {
+        // The pawn on d4 is free, but without the knight on e6 Ra8 mates.
+        let game = Game::new(Position::from_fen("6k1/5ppp/4n3/8/3P4/8/8/R5K1 b - - 0 1").unwrap());
+        let takes = |depth: &str| {
+            let depth_limit = depth.parse().unwrap();
+            let weights = Arc::new(Weights::built_in("vazquez-2013").unwrap());
+            let mut search = FullWidthSearch::new(weights, depth_limit).unwrap();
+            search.run(&game).best_move.unwrap().is_capture()
+        };
+        assert!(takes("1"));
+        assert!(!takes("1+c1"));
+        assert!(!takes("1+1c1"));
     }
 }

@@ -57,8 +57,7 @@ impl StrengthSettings {
     pub fn handicap(&self, position: &Position) -> Option<Handicap> {
         let rating = self.rating()?;
         let handicap = Handicap::new(rating, self.seed);
-        let bare_king = position.us().count() == 1 || position.them().count() == 1;
-        Some(match bare_king && rating >= KNOWS_MATES {
+        Some(match position.has_bare_king() && rating >= KNOWS_MATES {
             true => handicap.for_basic_mates(),
             false => handicap,
         })

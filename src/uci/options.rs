@@ -127,7 +127,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "Contempt",
-        meaning: "centipawns by which a draw counts as worse than an even game; avoids draws against weaker opponents",
+        meaning: "centipawns by which a draw scores below equality; avoids draws against weaker opponents",
         kind: Kind::Spin {
             default: EngineSettings::DEFAULT_CONTEMPT.0 as i64,
             min: -100,
@@ -205,7 +205,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "SyzygyProbeDepth",
-        meaning: "least depth at which positions with the most men of the tables are probed",
+        meaning: "minimum depth for probing positions with as many men as the largest tables have",
         kind: Kind::Spin {
             default: SyzygySettings::DEFAULT_PROBE_DEPTH as i64,
             min: 1,
@@ -255,7 +255,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "BookDepth",
-        meaning: "plies from the start of the game for which the book is asked",
+        meaning: "plies from the start of the game in which the book is used",
         kind: Kind::Spin {
             default: OwnBook::DEFAULT_PLIES as i64,
             min: 0,
@@ -286,7 +286,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "WeightsFile",
-        meaning: "evaluate with this file; `default` means the built-in weights, empty the weights of the start",
+        meaning: "evaluate with this file; `default` means the built-in weights, empty the weights Finch started with",
         kind: Kind::Text {
             set: Session::load_weights,
         },
@@ -304,7 +304,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "Tune",
-        meaning: "name or file of a preset: tunes in the background, reports by `info string`, and plays with the result if it beats the weights that play; empty ends the run; searches pause it; the folder `runs` is beside the preset, for a built-in one beside the program",
+        meaning: "name or file of a preset: tunes in the background and plays with the result if it beats the weights in use; empty ends the run",
         kind: Kind::Text { set: Session::tune },
     },
 ];

@@ -57,23 +57,37 @@ impl Weights {
         ["default", "terms"].into_iter().chain(files)
     }
 
-    /// Built-in weights by their name, or a file. A name that is nearly a built-in one is told so.
+    /// Built-in weights by their name, or a file. The error for a bare name says which names there are.
     pub fn named(name: &Path) -> Result<Weights, WeightsError> {
         if let Some(weights) = name.to_str().and_then(Weights::built_in) {
             return Ok(weights);
         }
-        Weights::load(name).map_err(|error| {
-            match similar(&name.to_string_lossy(), Weights::built_in_names()) {
-                Some(similar) if !name.exists() => WeightsError {
-                    problem: WeightsProblem::Mistyped {
-                        problem: error.problem.to_string(),
-                        name: similar,
-                    },
-                    ..error
-                },
-                _ => error,
+        Weights::load(name).map_err(|mut error| {
+            if !name.exists() {
+                error.problem = unknown_name(name, error.problem);
             }
+            error
         })
+    }
+}
+
+/// What to say of a name that is neither a file nor built in: the nearest name, or all of them
+/// where it cannot be a path.
+fn unknown_name(name: &Path, problem: WeightsProblem) -> WeightsProblem {
+    let text = problem.to_string();
+    if let Some(name) = similar(&name.to_string_lossy(), Weights::built_in_names()) {
+        return WeightsProblem::Mistyped {
+            problem: text,
+            name,
+        };
+    }
+    if name.components().count() > 1 || name.extension().is_some() {
+        return problem;
+    }
+    let names: Vec<&str> = Weights::built_in_names().collect();
+    WeightsProblem::Unknown {
+        problem: text,
+        names: names.join(", "),
     }
 }
 
@@ -98,5 +112,13 @@ mod tests {
         );
         let error = Weights::named(Path::new("my/own.toml")).unwrap_err();
         assert!(!error.to_string().contains("did you mean"), "{error}");
+        assert!(!error.to_string().contains("built-in"), "{error}");
+        let error = Weights::named(Path::new("foo")).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("built-in weights are default, terms, "),
+            "{error}"
+        );
     }
 }

@@ -66,6 +66,8 @@ pub enum WeightsProblem {
     Unreadable(String),
     #[error("{problem}; did you mean {name}?")]
     Mistyped { problem: String, name: &'static str },
+    #[error("{problem}; built-in weights are {names}")]
+    Unknown { problem: String, names: String },
     #[error("{name}: {error}")]
     Network {
         name: String,

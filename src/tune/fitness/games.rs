@@ -50,6 +50,8 @@ pub struct GamesSettings {
     /// Plain search: plies of quiescence on captures; without a value there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captures: Option<u32>,
+    /// Plain search: plies of quiescence in which quiet checks are tried as well.
+    pub checks: u32,
     /// Full moves after which a game is drawn; 0 leaves it to the rules of chess.
     pub max_moves: u32,
     /// End games that both players score as decided, or as drawn for long.
@@ -132,6 +134,7 @@ impl Default for GamesSettings {
             nodes: None,
             clock: None,
             captures: None,
+            checks: 0,
             max_moves: 0,
             adjudicate: false,
             openings: OpeningSource::Start,
@@ -248,6 +251,7 @@ impl GamesSettings {
             SearchKind::Plain => GameLimits::full_width(FullWidthDepth {
                 plies: self.plies,
                 captures: self.captures,
+                checks: self.checks,
             }),
             SearchKind::Finch if own.is_empty() => GameLimits::depth(self.plies),
             SearchKind::Finch => own,
