@@ -40,7 +40,9 @@ pub struct FullWidthDepth {
 const MOST_PLIES: u32 = 64;
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("'{0}' is not a number of plies such as 3, 3+3 with a limit to captures, or 3+c1 with checks")]
+#[error(
+    "'{0}' is not a number of plies such as 3, 3+3 with a limit to captures, or 3+c1 with checks"
+)]
 pub struct FullWidthDepthError(String);
 
 impl FromStr for FullWidthDepth {
