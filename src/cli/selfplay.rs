@@ -110,6 +110,7 @@ impl Arguments {
                 opening: [self.opening[0], self.opening[1]],
                 blunders: self.blunders,
                 share: self.share,
+                settled: true,
                 decided: self.decided,
                 away: self.away,
             },

@@ -17,7 +17,7 @@ use super::epd::fields;
 use super::label::{GameId, Label};
 use super::mentor::{MentorEngine, MentorError, Question};
 use super::pgn::PgnGame;
-use super::quiet::{is_quiet, is_quiet_with_best};
+use super::quiet::{is_quiet, is_quiet_move, is_quiet_with_best};
 use crate::eval::Weights;
 use crate::position::{Game, Position, movegen};
 use crate::random::{Purpose, stream};
@@ -37,6 +37,9 @@ pub struct SelfPlay {
     pub blunders: f64,
     /// The chance that a quiet position is kept, or that a position is probed.
     pub share: f64,
+    /// Which positions of games are quiet: only those in which no capture wins anything, or all
+    /// whose best move is quiet and that are not in check.
+    pub settled: bool,
     /// A score beyond this ends the game: centipawns of whoever plays.
     pub decided: u32,
     /// How many positions a random move away are probed with each.
@@ -179,7 +182,11 @@ fn labelled_game<E>(
 ) -> Result<Vec<Label>, E> {
     let mut labels = Vec::new();
     let visit = |position: &Position, best: Move, score: i32, random: &mut ChaCha8Rng| {
-        if is_quiet_with_best(position, best) && random.random_bool(play.share) {
+        let is_quiet = match play.settled {
+            true => is_quiet_with_best(position, best),
+            false => is_quiet_move(best) && !position.in_check(),
+        };
+        if is_quiet && random.random_bool(play.share) {
             labels.push(Label::new(position.clone(), score, GameId(number)));
         }
     };
@@ -277,6 +284,7 @@ mod tests {
             opening: [4, 8],
             blunders: 0.1,
             share: 0.5,
+            settled: true,
             decided: 1_500,
             away: 0,
         }
@@ -309,6 +317,26 @@ mod tests {
         assert_eq!(fens(&own_game(&play(), 5, &mut used)), alone);
         assert_ne!(fens(&own_game(&play(), 6, &mut used)), alone);
         assert_eq!(questions(&mut used, 7), questions(&mut fresh, 7));
+    }
+
+    #[test]
+    fn unsettled_positions_are_kept_where_the_best_move_is_quiet() {
+        let labels = |settled: bool| {
+            let play = SelfPlay {
+                settled,
+                share: 1.0,
+                ..play()
+            };
+            own_game(
+                &play,
+                5,
+                &mut engine(&Arc::new(Weights::default())).unwrap(),
+            )
+        };
+        let (settled, all) = (fens(&labels(true)), fens(&labels(false)));
+        assert!(all.len() > settled.len());
+        assert!(settled.iter().all(|fen| all.contains(fen)));
+        assert!(labels(false).iter().all(|label| !label.position.in_check()));
     }
 
     #[test]

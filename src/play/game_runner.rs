@@ -111,7 +111,7 @@ impl GameRunner<'_> {
         results: &Sender<(usize, GameRecord)>,
     ) {
         let mut kept = self.kept_players();
-        while let Some(index) = queue.take() {
+        while let Some(index) = queue.take(work::FIRST_RANK) {
             if stop.load(Relaxed) {
                 return;
             }

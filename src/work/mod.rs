@@ -80,8 +80,8 @@ fn number_in_environment(name: &str) -> Option<usize> {
 
 /// Where tasks come from.
 pub trait TaskSource: Sync {
-    /// The number of a task that nobody else gets.
-    fn take(&self) -> Option<usize>;
+    /// The number of a task that nobody else gets, for a rank that will do it.
+    fn take(&self, rank: usize) -> Option<usize>;
 
     /// Whether no more are to come.
     fn is_over(&self) -> bool;
@@ -94,7 +94,7 @@ pub struct TaskQueue {
 }
 
 impl TaskSource for TaskQueue {
-    fn take(&self) -> Option<usize> {
+    fn take(&self, _: usize) -> Option<usize> {
         let number = self.next.fetch_add(1, Relaxed);
         (number < self.count).then_some(number)
     }
@@ -112,6 +112,43 @@ impl TaskQueue {
         }
     }
 }
+
+/// Tasks in ranges, one range for each rank. A rank takes from its own range while there are tasks in
+/// it, then from the end of the longest. So it mostly gets the same tasks in each generation, and
+/// finds what it has cached for them.
+struct RangedQueue {
+    ranges: Mutex<Vec<Range<usize>>>,
+}
+
+impl RangedQueue {
+    fn new(count: usize, ranks: usize) -> RangedQueue {
+        let start = |rank: usize| count * rank / ranks;
+        let ranges = (0..ranks).map(|rank| start(rank)..start(rank + 1));
+        RangedQueue {
+            ranges: Mutex::new(ranges.collect()),
+        }
+    }
+}
+
+impl TaskSource for RangedQueue {
+    fn take(&self, rank: usize) -> Option<usize> {
+        let mut ranges = self.ranges.lock();
+        let own = ranges.get_mut(rank).and_then(Range::next);
+        own.or_else(|| {
+            ranges
+                .iter_mut()
+                .max_by_key(|range| range.len())?
+                .next_back()
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.ranges.lock().iter().all(Range::is_empty)
+    }
+}
+
+/// The rank that hands out tasks.
+pub const FIRST_RANK: usize = 0;
 
 /// Only one piece of work is shared at a time; work inside of it is not shared again.
 static SHARING: AtomicBool = AtomicBool::new(false);
@@ -169,7 +206,7 @@ pub fn each_in_order<T: Tasks>(
             let (queue, stop, results) = (&queue, &stop, results.clone());
             let work = move || {
                 let mut kept = tasks.prepare();
-                while let Some(number) = queue.take() {
+                while let Some(number) = queue.take(FIRST_RANK) {
                     let outcome = busy(1, || tasks.work(&mut kept, first + number));
                     if stop.load(Relaxed) || results.send((number, Some(outcome))).is_err() {
                         return;
@@ -220,7 +257,7 @@ where
     R: DeserializeOwned + Send,
 {
     let results: Mutex<Vec<Option<R>>> = Mutex::new(tasks.iter().map(|_| None).collect());
-    let queue = TaskQueue::new(tasks.len());
+    let queue = RangedQueue::new(tasks.len(), processes());
     let never = AtomicBool::new(false);
     let threads = rayon::current_num_threads();
     thread::scope(|scope| {
@@ -232,7 +269,7 @@ where
                 });
             });
         }
-        while let Some(number) = queue.take() {
+        while let Some(number) = queue.take(FIRST_RANK) {
             let result = busy(threads, || own(&tasks[number]));
             results.lock()[number] = Some(result);
         }
@@ -253,6 +290,19 @@ mod tests {
         let tasks: Vec<u32> = (0..100).collect();
         let doubled = map_in_order(&tasks, |task| 2 * task);
         assert_eq!(doubled, (0..100).map(|task| 2 * task).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_rank_takes_its_own_range_first_and_every_task_is_taken_once() {
+        let queue = RangedQueue::new(10, 3);
+        let first_of_each: Vec<_> = (0..3).filter_map(|rank| queue.take(rank)).collect();
+        assert_eq!(first_of_each, [0, 3, 6]);
+        let mut taken: Vec<usize> = std::iter::from_fn(|| queue.take(1)).collect();
+        assert_eq!(taken[..3], [4, 5, 9]);
+        assert!(queue.is_over());
+        taken.extend(first_of_each);
+        taken.sort_unstable();
+        assert_eq!(taken, (0..10).collect::<Vec<_>>());
     }
 
     struct Slow;

@@ -283,7 +283,8 @@ pub(super) fn share(
     loop {
         let stopped = stop.load(Relaxed);
         while let Some(helper) = take_ready() {
-            let Some(number) = (!stopped).then(|| source.take()).flatten() else {
+            let take = || source.take(helper as usize);
+            let Some(number) = (!stopped).then(take).flatten() else {
                 READY_HELPERS.lock().push(helper);
                 break;
             };

@@ -86,6 +86,7 @@ impl StagePlan<'_> {
                 opening: selfplay.opening,
                 blunders: 0.0,
                 share: selfplay.share,
+                settled: selfplay.settled,
                 decided: selfplay.decided,
                 away: PROBED_AWAY,
             },

@@ -54,10 +54,19 @@ pub struct SelfPlaySettings {
     pub opening: [u32; 2],
     /// The chance that a quiet position is kept.
     pub share: f64,
+    /// Only positions in which no capture wins anything are quiet; otherwise all whose best move is
+    /// quiet and that are not in check. An untrained network leaves much to be captured, so that few
+    /// positions of its games are settled.
+    #[serde(default = "settled_in_earlier_versions")]
+    pub settled: bool,
     /// A score beyond this ends the game: centipawns.
     pub decided: u32,
     /// A UCI engine that scores positions in and around the games; empty: own scores and results.
     pub mentor: String,
+}
+
+fn settled_in_earlier_versions() -> bool {
+    true
 }
 
 /// The table `[training]`: a network learns from the labels of the last generations.
@@ -138,16 +147,17 @@ impl EvolveSettings {
             },
             selfplay: SelfPlaySettings {
                 positions: [200_000, 500_000],
-                nodes: [400, 1_000],
+                nodes: [100, 500],
                 opening: [5, 10],
                 share: 0.5,
+                settled: false,
                 decided: 600,
                 mentor: String::new(),
             },
             training: WindowTraining {
                 window: 8,
-                passes: 8.0,
-                positions: 2_000_000,
+                passes: 4.0,
+                positions: 10_000_000,
                 batch: 8_192,
                 validations: 10,
                 learning_rate: [0.001, 0.00005],
@@ -388,12 +398,15 @@ mod tests {
         table.remove("search");
         let training = table["training"].as_table_mut().unwrap();
         training.remove("passes");
+        let selfplay = table["selfplay"].as_table_mut().unwrap();
+        selfplay.remove("settled");
         let earlier = EvolveSettings::parse(&table.to_string(), "config.toml").unwrap();
         assert!((1..100).all(|generation| !earlier.is_search_generation(generation)));
         assert!(settings.is_search_generation(6));
-        assert_eq!(earlier.training_positions(1_000), 2_000_000);
-        assert_eq!(settings.training_positions(1_000), 8_000);
-        assert_eq!(settings.training_positions(1_000_000), 2_000_000);
+        assert_eq!(earlier.training_positions(1_000), 10_000_000);
+        assert_eq!(settings.training_positions(1_000), 4_000);
+        assert_eq!(settings.training_positions(10_000_000), 10_000_000);
+        assert!(earlier.selfplay.settled && !settings.selfplay.settled);
         // It can be written and changed.
         let again = EvolveSettings::parse(&earlier.to_toml(), "config.toml").unwrap();
         assert_eq!(again, earlier);
@@ -402,10 +415,10 @@ mod tests {
     #[test]
     fn values_move_from_first_to_later() {
         let settings = EvolveSettings::new(ZERO);
-        assert_eq!((settings.nodes(1), settings.lambda(1)), (400, 1.0));
-        assert_eq!((settings.nodes(5), settings.lambda(5)), (700, 0.7));
-        assert_eq!((settings.nodes(90), settings.lambda(90)), (1_000, 0.4));
+        assert_eq!((settings.nodes(1), settings.lambda(1)), (100, 1.0));
+        assert_eq!((settings.nodes(5), settings.lambda(5)), (300, 0.7));
+        assert_eq!((settings.nodes(90), settings.lambda(90)), (500, 0.4));
         let settings = EvolveSettings::new("default");
-        assert_eq!((settings.nodes(1), settings.lambda(1)), (1_000, 0.4));
+        assert_eq!((settings.nodes(1), settings.lambda(1)), (500, 0.4));
     }
 }

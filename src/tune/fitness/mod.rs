@@ -37,7 +37,10 @@ pub use quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
 pub use results::{ResultsFitness, ResultsLoss, ResultsSettings};
 pub use shared::{SharedFitness, serve};
 
+use std::ops::Range;
+
 use rand::seq::index;
+use serde::{Deserialize, Serialize};
 
 use super::settings::{SettingError, settings_list};
 use crate::play::GameRules;
@@ -123,6 +126,29 @@ pub trait Fitness: Sync {
     fn arena(&self) -> Option<&Arena> {
         None
     }
+
+    /// What counts solved cases, if the fitness is their share.
+    fn case_counter(&self) -> Option<&dyn CaseCounter> {
+        None
+    }
+}
+
+/// A fitness that is the share of cases solved. Counts of parts add up to the count of the whole,
+/// so ranks of an MPI job can divide the cases among them.
+pub trait CaseCounter: Sync {
+    /// How many of some cases each individual solves.
+    fn count_solved(&self, individuals: &[&[f64]], cases: &CaseRange) -> Vec<u32>;
+
+    fn validation_count(&self) -> usize;
+}
+
+/// Some cases of a fitness.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub enum CaseRange {
+    Training(Range<u32>),
+    /// Of a batch: indices into the training set.
+    Batch(Vec<u32>),
+    Validation(Range<u32>),
 }
 
 /// The settings of one fitness: the table `[fitness]` of a preset.

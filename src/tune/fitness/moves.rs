@@ -19,8 +19,8 @@ use super::quiescence::{QuiescenceLimits, Ties, better_move};
 use super::quiescence_tree::{Phenotype, QuiescenceTree, TreeBuilder};
 use super::variations::{VariationCache, VariationSettings, is_granted};
 use super::{
-    Batch, BuiltFitness, CaseCounts, Fitness, FitnessConfig, FitnessError, FitnessInputs,
-    ValueAndGradient, built_in_games, softmax,
+    Batch, BuiltFitness, CaseCounter, CaseCounts, CaseRange, Fitness, FitnessConfig, FitnessError,
+    FitnessInputs, ValueAndGradient, built_in_games, softmax,
 };
 use crate::data::{self, Case, Collection};
 use crate::random::{Purpose, stream};
@@ -263,7 +263,7 @@ impl MovesFitness {
     }
 
     /// How many of the cases each individual solves.
-    fn solved(&self, set: &CaseSet, indices: &[u32], players: &[Phenotype]) -> Vec<f64> {
+    fn solved(&self, set: &CaseSet, indices: &[u32], players: &[Phenotype]) -> Vec<u32> {
         let count_piece = |chunk: &[u32]| {
             let mut counts = vec![0_u32; players.len()];
             for &index in chunk {
@@ -273,11 +273,10 @@ impl MovesFitness {
             }
             counts
         };
-        let counts = indices.par_chunks(CHUNK).map(count_piece).reduce(
+        indices.par_chunks(CHUNK).map(count_piece).reduce(
             || vec![0; players.len()],
             |left, right| left.iter().zip(right).map(|(a, b)| a + b).collect(),
-        );
-        counts.into_iter().map(f64::from).collect()
+        )
     }
 
     /// The sum of the training cases' log-likelihoods, with its gradient if requested.
@@ -333,7 +332,8 @@ impl MovesFitness {
             (Objective::Count, [genes]) if by_variations => vec![self.solved_by_variations(genes)],
             (Objective::Count, _) => {
                 let players: Vec<_> = individuals.iter().map(player).collect();
-                self.solved(&self.training, &self.indices(batch), &players)
+                let solved = self.solved(&self.training, &self.indices(batch), &players);
+                solved.into_iter().map(f64::from).collect()
             }
             (Objective::Likelihood, _) => {
                 let likelihood = |genes: &&[f64]| {
@@ -358,7 +358,7 @@ impl MovesFitness {
         let indices: Vec<u32> = (0..self.validation.cases.len() as u32).collect();
         let player = [Phenotype::new(&self.genome, genes)];
         let solved = self.solved(&self.validation, &indices, &player);
-        (!indices.is_empty()).then(|| solved[0] / indices.len() as f64)
+        (!indices.is_empty()).then(|| f64::from(solved[0]) / indices.len() as f64)
     }
 }
 
@@ -444,5 +444,28 @@ impl Fitness for MovesFitness {
 
     fn config(&self) -> &dyn FitnessConfig {
         &self.settings
+    }
+
+    fn case_counter(&self) -> Option<&dyn CaseCounter> {
+        let counts = self.settings.objective == Objective::Count;
+        (counts && self.settings.keep == Keep::Trees).then_some(self)
+    }
+}
+
+impl CaseCounter for MovesFitness {
+    fn count_solved(&self, individuals: &[&[f64]], cases: &CaseRange) -> Vec<u32> {
+        let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
+        let players: Vec<_> = individuals.iter().map(player).collect();
+        let all = |range: &Range<u32>| range.clone().collect();
+        let (set, indices): (_, Vec<u32>) = match cases {
+            CaseRange::Training(range) => (&self.training, all(range)),
+            CaseRange::Batch(indices) => (&self.training, indices.clone()),
+            CaseRange::Validation(range) => (&self.validation, all(range)),
+        };
+        self.solved(set, &indices, &players)
+    }
+
+    fn validation_count(&self) -> usize {
+        self.validation.cases.len()
     }
 }

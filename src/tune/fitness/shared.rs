@@ -1,11 +1,12 @@
 //! A fitness that is measured on all ranks of an MPI job. Each rank has built the same fitness
 //! from the same preset; what travels is genes and values, bit by bit.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arena, Batch, Fitness, FitnessConfig, ValueAndGradient};
+use super::{Arena, Batch, CaseCounter, CaseRange, Fitness, FitnessConfig, ValueAndGradient};
 use crate::play::Pairing;
 use crate::work;
 
@@ -16,6 +17,11 @@ enum FitnessTask {
         genes: Vec<u64>,
         /// None for all cases.
         cases: Option<Vec<u32>>,
+    },
+    /// Counting is shared by cases: a position is read once for all individuals.
+    Solved {
+        individuals: Vec<Vec<u64>>,
+        cases: CaseRange,
     },
     Game {
         white: Vec<u64>,
@@ -42,12 +48,61 @@ pub(super) fn game_message(players: &[&[f64]], pairing: &Pairing) -> Vec<u8> {
     serde_json::to_vec(&task).unwrap_or_default()
 }
 
-/// The fitness of rank 0: the others evaluate some of the individuals.
+/// Parts of the cases for each thread: one that is late delays the others by a part at most.
+const PARTS_PER_THREAD: usize = 4;
+/// Fewer cases are not worth a message.
+const SMALLEST_PART: usize = 16;
+
+/// So many cases in parts for all ranks.
+fn parts(count: usize) -> impl Iterator<Item = Range<usize>> {
+    let threads = work::processes() * rayon::current_num_threads();
+    let parts = (count / SMALLEST_PART).clamp(1, PARTS_PER_THREAD * threads);
+    (0..parts).map(move |part| count * part / parts..count * (part + 1) / parts)
+}
+
+/// Counts the cases that each individual solves, on all ranks.
+fn count_on_all_ranks(
+    counter: &dyn CaseCounter,
+    individuals: &[&[f64]],
+    cases: impl Iterator<Item = CaseRange>,
+) -> Vec<f64> {
+    let genes: Vec<Vec<u64>> = individuals.iter().map(|genes| to_bits(genes)).collect();
+    let task = |cases| FitnessTask::Solved {
+        individuals: genes.clone(),
+        cases,
+    };
+    let tasks: Vec<FitnessTask> = cases.map(task).collect();
+    let counts = work::map_in_order(&tasks, |task| solved(counter, task).unwrap_or_default());
+    let mut total = vec![0.0; individuals.len()];
+    for count in counts {
+        let sums = total.iter_mut().zip(count);
+        sums.for_each(|(total, count)| *total += f64::from(count));
+    }
+    total
+}
+
+/// The counts that a task asks for, if it does.
+fn solved(counter: &dyn CaseCounter, task: &FitnessTask) -> Option<Vec<u32>> {
+    let FitnessTask::Solved { individuals, cases } = task else {
+        return None;
+    };
+    let individuals: Vec<Vec<f64>> = individuals.iter().map(|bits| from_bits(bits)).collect();
+    let individuals: Vec<&[f64]> = individuals.iter().map(Vec::as_slice).collect();
+    Some(counter.count_solved(&individuals, cases))
+}
+
+/// The fitness of rank 0: the others evaluate some of the individuals, or count some of the cases.
 pub struct SharedFitness<'a>(pub &'a dyn Fitness);
 
 impl Fitness for SharedFitness<'_> {
     fn evaluate(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
-        if !work::has_helpers() || individuals.len() < 2 {
+        if !work::has_helpers() {
+            return self.0.evaluate(individuals, batch);
+        }
+        if let Some(counter) = self.0.case_counter() {
+            return self.share_solved(counter, individuals, batch);
+        }
+        if individuals.len() < 2 {
             return self.0.evaluate(individuals, batch);
         }
         let cases = match batch {
@@ -76,7 +131,14 @@ impl Fitness for SharedFitness<'_> {
     }
 
     fn validate(&self, individual: &[f64]) -> Option<f64> {
-        self.0.validate(individual)
+        let Some(counter) = self.0.case_counter().filter(|_| work::has_helpers()) else {
+            return self.0.validate(individual);
+        };
+        let count = counter.validation_count();
+        let cases =
+            parts(count).map(|part| CaseRange::Validation(part.start as u32..part.end as u32));
+        let solved = count_on_all_ranks(counter, &[individual], cases);
+        (count > 0).then(|| solved[0] / count as f64)
     }
 
     fn prepare_gradients(&self, individual: &[f64], batch: &Batch) {
@@ -97,6 +159,28 @@ impl Fitness for SharedFitness<'_> {
 
     fn arena(&self) -> Option<&Arena> {
         self.0.arena()
+    }
+}
+
+impl SharedFitness<'_> {
+    /// The share of a batch that each individual solves.
+    fn share_solved(
+        &self,
+        counter: &dyn CaseCounter,
+        individuals: &[&[f64]],
+        batch: &Batch,
+    ) -> Vec<f64> {
+        let count = match batch {
+            Batch::All => self.case_count(),
+            Batch::Some(indices) => indices.len(),
+        };
+        let cases = parts(count).map(|part| match batch {
+            Batch::All => CaseRange::Training(part.start as u32..part.end as u32),
+            Batch::Some(indices) => CaseRange::Batch(indices[part].to_vec()),
+        });
+        let solved = count_on_all_ranks(counter, individuals, cases);
+        let share = |solved: f64| solved / count.max(1) as f64;
+        solved.into_iter().map(share).collect()
     }
 }
 
@@ -127,6 +211,11 @@ pub fn serve(fitness: &dyn Fitness, pool: &rayon::ThreadPool) {
             task @ FitnessTask::Value { .. } => {
                 let value = pool.install(|| value_bits(fitness, &task))?;
                 serde_json::to_vec(&value).ok()
+            }
+            task @ FitnessTask::Solved { .. } => {
+                let counter = fitness.case_counter()?;
+                let counts = pool.install(|| solved(counter, &task))?;
+                serde_json::to_vec(&counts).ok()
             }
         };
     work::serve(pool.current_num_threads(), || (), answer);

@@ -105,7 +105,7 @@ struct SharedJobs {
 }
 
 impl TaskSource for SharedJobs {
-    fn take(&self) -> Option<usize> {
+    fn take(&self, _: usize) -> Option<usize> {
         let job = self.todo.try_recv().ok()?;
         let mut taken = self.taken.lock();
         taken.push(Some(job));
