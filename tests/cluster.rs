@@ -175,8 +175,24 @@ mod ranks {
         fs::write(folder.path().join("g.pgn"), random_games(12, 60, 3)).unwrap();
         let command = format!("{VAZQUEZ}3 --out OUT");
         same_on_any_number_of_ranks(folder.path(), &command, "OUT/best.toml");
+        // How busy the ranks were is in the journal.
+        let columns = |out: &str| {
+            let journal = fs::read_to_string(folder.path().join(out).join("journal.csv")).unwrap();
+            journal.lines().next().unwrap_or_default().to_owned()
+        };
+        assert!(columns("2-tune").ends_with(",busy"));
+        assert!(!columns("1-tune").ends_with(",busy"));
         // Finished: on another number of ranks there is nothing left to do.
         succeed(3, folder.path(), &["tune", "--resume", "2-tune"]);
+    }
+
+    #[test]
+    fn games_drawn_anew_are_shared_among_ranks_as_well() {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("g.pgn"), random_games(12, 60, 3)).unwrap();
+        let drawn = "--set fitness.games_per_generation=5";
+        let command = format!("{VAZQUEZ}3 {drawn} --out OUT");
+        same_on_any_number_of_ranks(folder.path(), &command, "OUT/best.toml");
     }
 
     #[test]

@@ -22,6 +22,15 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What came after an earlier look.
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        Usage {
+            busy: self.busy.saturating_sub(earlier.busy),
+            elapsed: self.elapsed.saturating_sub(earlier.elapsed),
+            ..*self
+        }
+    }
+
     /// The share of the time in which the threads worked: 0 to 1.
     pub fn efficiency(&self) -> f64 {
         self.busy.as_secs_f64() / (self.elapsed.as_secs_f64() * self.threads as f64).max(1e-9)

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -182,6 +182,14 @@ pub struct MovesFitness {
     validation: CaseSet,
     memory_left: AtomicUsize,
     variations: RwLock<Option<VariationCache>>,
+    /// The individuals of the last count: those of a generation are counted part by part.
+    last_players: Mutex<Arc<LastPlayers>>,
+}
+
+#[derive(Default)]
+struct LastPlayers {
+    genes: Vec<Vec<f64>>,
+    players: Vec<Phenotype>,
 }
 
 impl MovesFitness {
@@ -195,10 +203,24 @@ impl MovesFitness {
             genome,
             memory_left: AtomicUsize::new(settings.memory_mib << 20),
             variations: RwLock::new(None),
+            last_players: Mutex::default(),
             settings,
             training: CaseSet::new(collection.training),
             validation: CaseSet::new(collection.validation),
         }
+    }
+
+    /// The individuals with their weights, made once for all parts of a generation.
+    fn players(&self, individuals: &[&[f64]]) -> Arc<LastPlayers> {
+        let mut last = self.last_players.lock();
+        if last.genes != individuals {
+            let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
+            *last = Arc::new(LastPlayers {
+                genes: individuals.iter().map(|genes| genes.to_vec()).collect(),
+                players: individuals.iter().map(player).collect(),
+            });
+        }
+        Arc::clone(&last)
     }
 
     /// The tree of a case, if trees are kept and there is memory for it.
@@ -454,15 +476,14 @@ impl Fitness for MovesFitness {
 
 impl CaseCounter for MovesFitness {
     fn count_solved(&self, individuals: &[&[f64]], cases: &CaseRange) -> Vec<u32> {
-        let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
-        let players: Vec<_> = individuals.iter().map(player).collect();
+        let last = self.players(individuals);
         let all = |range: &Range<u32>| range.clone().collect();
         let (set, indices): (_, Vec<u32>) = match cases {
             CaseRange::Training(range) => (&self.training, all(range)),
             CaseRange::Batch(indices) => (&self.training, indices.clone()),
             CaseRange::Validation(range) => (&self.validation, all(range)),
         };
-        self.solved(set, &indices, &players)
+        self.solved(set, &indices, &last.players)
     }
 
     fn validation_count(&self) -> usize {

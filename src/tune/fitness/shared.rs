@@ -48,16 +48,30 @@ pub(super) fn game_message(players: &[&[f64]], pairing: &Pairing) -> Vec<u8> {
     serde_json::to_vec(&task).unwrap_or_default()
 }
 
-/// Parts of the cases for each thread: one that is late delays the others by a part at most.
-const PARTS_PER_THREAD: usize = 4;
-/// Fewer cases are not worth a message.
-const SMALLEST_PART: usize = 16;
+/// How often the parts of the cases get smaller.
+const LEVELS: usize = 5;
 
-/// So many cases in parts for all ranks.
+/// So many cases in parts, equally many for each rank: large ones first, then ever smaller ones for
+/// those who are done early.
 fn parts(count: usize) -> impl Iterator<Item = Range<usize>> {
-    let threads = work::processes() * rayon::current_num_threads();
-    let parts = (count / SMALLEST_PART).clamp(1, PARTS_PER_THREAD * threads);
-    (0..parts).map(move |part| count * part / parts..count * (part + 1) / parts)
+    let (ranks, threads) = (work::processes(), rayon::current_num_threads());
+    (0..ranks).flat_map(move |rank| {
+        let of_rank = count * rank / ranks..count * (rank + 1) / ranks;
+        parts_of_rank(of_rank, threads)
+    })
+}
+
+/// Half of the cases for the threads of a rank, half of the rest, and so on.
+fn parts_of_rank(cases: Range<usize>, threads: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = cases.start;
+    (0..LEVELS).flat_map(move |level| {
+        let left = cases.end - start;
+        let share = if level + 1 == LEVELS { left } else { left / 2 };
+        let begin = start;
+        start += share;
+        (0..threads)
+            .map(move |part| begin + share * part / threads..begin + share * (part + 1) / threads)
+    })
 }
 
 /// Counts the cases that each individual solves, on all ranks.
@@ -219,4 +233,21 @@ pub fn serve(fitness: &dyn Fitness, pool: &rayon::ThreadPool) {
             }
         };
     work::serve(pool.current_num_threads(), || (), answer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_every_case_once_and_get_smaller() {
+        for (cases, threads) in [(100..500, 1), (0..401, 3), (0..3, 4), (7..7, 2)] {
+            let parts: Vec<_> = parts_of_rank(cases.clone(), threads).collect();
+            assert_eq!(parts.len(), LEVELS * threads);
+            let all: Vec<usize> = parts.iter().cloned().flatten().collect();
+            assert_eq!(all, cases.collect::<Vec<_>>());
+        }
+        let sizes: Vec<usize> = parts_of_rank(0..160, 1).map(|part| part.len()).collect();
+        assert_eq!(sizes, [80, 40, 20, 10, 10]);
+    }
 }

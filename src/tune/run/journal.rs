@@ -12,6 +12,8 @@ pub const ALWAYS: usize = 2;
 /// Elo of the best so far against the start, where a run measures it, and its 95% error.
 pub const ELO: &str = "elo";
 pub const ELO_ERROR: &str = "elo_error";
+/// On the ranks of an MPI job: the share of the time in which their threads worked.
+pub const BUSY: &str = "busy";
 
 /// One figure per column; an empty cell is none.
 pub type Figures = Vec<Option<f64>>;

@@ -29,6 +29,7 @@ use super::preset::{PresetError, RunSettings};
 use crate::data::DataError;
 use crate::eval::WeightsError;
 use crate::play::tournament::TournamentError;
+use crate::work;
 
 pub use checkpoint::{Checkpoint, EvolutionState};
 use closing::elo_against_start;
@@ -36,7 +37,7 @@ pub use closing::{Closing, ClosingMatch, ClosingScore, GAMES, InstallError, RESU
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RUNS, RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};
-pub use journal::{ELO, ELO_ERROR, Figures, RunJournal, SECONDS};
+pub use journal::{BUSY, ELO, ELO_ERROR, Figures, RunJournal, SECONDS};
 pub use problem::Problem;
 pub use session::{FinishedRun, Session};
 pub use summary::{RunSummary, figures_beside_paper, table};
@@ -177,6 +178,9 @@ impl<'a> Run<'a> {
         if settings.elo_every > 0 {
             columns.extend([ELO, ELO_ERROR].map(str::to_owned));
         }
+        if work::has_helpers() {
+            columns.push(BUSY.to_owned());
+        }
         let mut journal = RunJournal::new(columns);
         let mut done = None;
         let mut earlier = 0.0;
@@ -211,6 +215,7 @@ impl<'a> Run<'a> {
             if next > last || next > 0 && stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
+            let before = work::usage();
             let mut figures = pool.install(|| self.learner.advance(next));
             self.done = Some(next);
             let mut line = self.learner.describe(&figures);
@@ -219,7 +224,12 @@ impl<'a> Run<'a> {
                 figures.extend([Some(elo), Some(error)]);
             }
             // Without a match in this generation its cells stay empty.
-            figures.resize(self.journal.columns().len() - journal::ALWAYS, None);
+            let cells = self.journal.columns().len() - journal::ALWAYS;
+            figures.resize(cells, None);
+            if let (Some(before), Some(after)) = (before, work::usage()) {
+                let busy = after.since(&before).efficiency();
+                figures[cells - 1] = Some(journal::rounded(busy, 1000.0));
+            }
             let seconds = self.seconds();
             self.journal.append(self.folder, next, seconds, figures)?;
             self.write_best(next)?;
