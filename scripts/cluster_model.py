@@ -16,10 +16,10 @@ import sys
 
 # Seconds and bytes, on a core that does nothing else; see docs/cluster.md for the machine.
 FIGURES = {
-    # One individual of vazquez-2013 on 4,000 positions, and what rank 0 does between generations.
-    # Ten of them together share each position's reading; one at a time takes longer.
+    # One of ten individuals of vazquez-2013 on 4,000 positions, making their weights, and what rank 0
+    # does between generations.
     "evaluation": 5.1e-3,
-    "evaluation_apart": 11.8e-3,
+    "individuals": 0.5e-3,
     "selection": 1e-3,
     # Mean lengths of games: three plies in full width; 10,000, 1,000 and 2,000 nodes a move.
     "kendall_game": 0.11,
@@ -68,19 +68,16 @@ def round_of_tasks(figures, tasks, workers, announced=0.0):
     return end
 
 
-def vazquez(figures, cores, _rng):
-    """Ten children a generation; threads of a rank share one child's positions."""
+def vazquez(figures, cores, _rng, positions=4_000):
+    """Ten children a generation on all positions, in parts that get smaller for each rank."""
+    whole = 10 * figures["evaluation"] * positions / 4_000
     if cores == 1:
-        return 10 * figures["evaluation"] + figures["selection"]
-    best = None
-    # The number of ranks is free: few with many threads, or many with few.
-    for ranks in range(1, min(10, cores) + 1):
-        threads = cores // ranks
-        # A thread takes whole positions; about one in a hundred parts is lost to the last of them.
-        one = figures["evaluation_apart"] / threads * (1.0 + 0.005 * threads)
-        time = round_of_tasks(figures, [one] * 10, ranks) + figures["selection"]
-        best = min(best or time, time)
-    return best
+        return whole + figures["selection"]
+    ranks, threads = max(1, cores // HOST), min(cores, HOST)
+    if ranks == 1:
+        return whole / threads + figures["selection"]
+    parts = [whole / cores * share for share in (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 16) for _ in range(ranks)]
+    return round_of_tasks(figures, parts, ranks, figures["individuals"]) + figures["selection"]
 
 
 def kendall(figures, cores, rng):
@@ -114,6 +111,7 @@ def evolve(figures, cores, rng):
 
 MODELS = [
     ("vazquez-2013", vazquez),
+    ("vazquez-2013, 400,000 positions", lambda figures, cores, rng: vazquez(figures, cores, rng, 400_000)),
     ("kendall-2001", kendall),
     ("tune search", search),
     ("tune search, method.pairs=512", lambda figures, cores, rng: search(figures, cores, rng, 512)),

@@ -141,6 +141,9 @@ pub enum Keep {
 /// numbers are added, do not depend on the number of threads.
 const CHUNK: usize = 64;
 
+/// The same where cases are counted: sums of whole numbers do not depend on the chunks.
+const COUNTED_CHUNK: usize = 8;
+
 /// Moves this many temperatures below the best are left out of variations: one in 3,000 or less.
 const VARIATION_HORIZON: f64 = 8.0;
 /// Replies this many temperatures below the best are left out; more would double the memory.
@@ -295,7 +298,7 @@ impl MovesFitness {
             }
             counts
         };
-        indices.par_chunks(CHUNK).map(count_piece).reduce(
+        indices.par_chunks(COUNTED_CHUNK).map(count_piece).reduce(
             || vec![0; players.len()],
             |left, right| left.iter().zip(right).map(|(a, b)| a + b).collect(),
         )

@@ -48,30 +48,24 @@ pub(super) fn game_message(players: &[&[f64]], pairing: &Pairing) -> Vec<u8> {
     serde_json::to_vec(&task).unwrap_or_default()
 }
 
-/// How often the parts of the cases get smaller.
-const LEVELS: usize = 5;
+/// Parts of the cases for each rank.
+const PARTS: u32 = 5;
 
-/// So many cases in parts, equally many for each rank: large ones first, then ever smaller ones for
-/// those who are done early.
+/// So many cases in parts, equally many for each rank.
 fn parts(count: usize) -> impl Iterator<Item = Range<usize>> {
-    let (ranks, threads) = (work::processes(), rayon::current_num_threads());
-    (0..ranks).flat_map(move |rank| {
-        let of_rank = count * rank / ranks..count * (rank + 1) / ranks;
-        parts_of_rank(of_rank, threads)
-    })
+    let ranks = work::processes();
+    (0..ranks).flat_map(move |rank| parts_of_rank(count * rank / ranks..count * (rank + 1) / ranks))
 }
 
-/// Half of the cases for the threads of a rank, half of the rest, and so on.
-fn parts_of_rank(cases: Range<usize>, threads: usize) -> impl Iterator<Item = Range<usize>> {
-    let mut start = cases.start;
-    (0..LEVELS).flat_map(move |level| {
-        let left = cases.end - start;
-        let share = if level + 1 == LEVELS { left } else { left / 2 };
-        let begin = start;
-        start += share;
-        (0..threads)
-            .map(move |part| begin + share * part / threads..begin + share * (part + 1) / threads)
-    })
+/// Half of a rank's cases, half of the rest, and so on: large parts first, for few messages, then
+/// ever smaller ones for those who are done early.
+fn parts_of_rank(cases: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let (end, count) = (cases.end, cases.len());
+    let start = move |part: u32| match part {
+        PARTS => end,
+        part => end - (count >> part),
+    };
+    (0..PARTS).map(move |part| start(part)..start(part + 1))
 }
 
 /// Counts the cases that each individual solves, on all ranks.
@@ -241,13 +235,13 @@ mod tests {
 
     #[test]
     fn parts_cover_every_case_once_and_get_smaller() {
-        for (cases, threads) in [(100..500, 1), (0..401, 3), (0..3, 4), (7..7, 2)] {
-            let parts: Vec<_> = parts_of_rank(cases.clone(), threads).collect();
-            assert_eq!(parts.len(), LEVELS * threads);
+        for cases in [100..500, 0..401, 0..3, 7..7] {
+            let parts: Vec<_> = parts_of_rank(cases.clone()).collect();
+            assert_eq!(parts.len(), PARTS as usize);
             let all: Vec<usize> = parts.iter().cloned().flatten().collect();
             assert_eq!(all, cases.collect::<Vec<_>>());
         }
-        let sizes: Vec<usize> = parts_of_rank(0..160, 1).map(|part| part.len()).collect();
+        let sizes: Vec<usize> = parts_of_rank(0..160).map(|part| part.len()).collect();
         assert_eq!(sizes, [80, 40, 20, 10, 10]);
     }
 }
