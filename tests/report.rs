@@ -182,13 +182,24 @@ fn the_papers_page_groups_runs_by_paper() {
     }
     let output = desk.command(&["report", "--papers", "all"]).output();
     assert!(output.unwrap().status.success());
-    let page = page(&desk, "all");
+    let page = self::page(&desk, "all");
     assert_eq!(page.matches("<h2>vazquez-2013</h2>").count(), 1);
     for variant in ["<td>as-read</td><td>2</td>", "<td>small</td><td>2</td>"] {
         assert!(page.contains(variant), "{variant}");
     }
     let output = desk.command(&["report", "--papers", "."]).output().unwrap();
     assert!(output.status.success(), "folders below folders");
+    // A run without its last generation.
+    let runs = fs::read_dir(desk.path("all/small")).unwrap();
+    let mut journals = runs.map(|run| run.unwrap().path().join("journal.csv"));
+    let journal = journals.find(|journal| journal.exists()).unwrap();
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, &text[..text.trim_end().rfind('\n').unwrap() + 1]).unwrap();
+    let output = desk.command(&["report", "--papers", "all"]).output();
+    assert!(output.unwrap().status.success());
+    let page = self::page(&desk, "all");
+    assert!(page.contains("<p>Not finished, left out: small/"));
+    assert!(page.contains("<td>small</td><td>1</td>"));
     fs::remove_dir_all(desk.path("all")).unwrap();
     fs::create_dir(desk.path("all")).unwrap();
     let output = desk.command(&["report", "--papers", "all"]).output();

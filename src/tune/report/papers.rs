@@ -16,17 +16,20 @@ pub fn write_papers(root: &Path) -> Result<usize, RunError> {
     let mut paths = Vec::new();
     run_folders(root, &mut paths);
     let mut by_paper: BTreeMap<String, Vec<RunFolder>> = BTreeMap::new();
+    let mut unfinished = Vec::new();
     for path in paths {
         let folder = RunFolder::open(&path)?;
-        if let Some(paper) = paper_of(&folder)? {
-            by_paper.entry(paper).or_default().push(folder);
+        match paper_of(&folder)? {
+            Some((paper, true)) => by_paper.entry(paper).or_default().push(folder),
+            Some((_, false)) => unfinished.push(path),
+            None => {}
         }
     }
     let count = by_paper.values().map(Vec::len).sum();
     if count == 0 {
         return Ok(0);
     }
-    let mut body = "<h1>The papers</h1>".to_owned();
+    let mut body = "<h1>The papers</h1>".to_owned() + &left_out(root, &unfinished);
     for (paper, folders) in &by_paper {
         body += &section(paper, &comparison::variants(folders, Some(root))?);
     }
@@ -49,19 +52,33 @@ fn run_folders(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The paper that a run repeats: author and year, with which the names of its presets begin. None
-/// for other runs, and before the first generation.
-fn paper_of(folder: &RunFolder) -> Result<Option<String>, RunError> {
+/// Says which runs are not on the page: their last figures are not final.
+fn left_out(root: &Path, unfinished: &[PathBuf]) -> String {
+    if unfinished.is_empty() {
+        return String::new();
+    }
+    let name = |path: &PathBuf| {
+        let inside = path.strip_prefix(root).unwrap_or(path);
+        escaped(&inside.display().to_string())
+    };
+    let names: Vec<String> = unfinished.iter().map(name).collect();
+    format!("<p>Not finished, left out: {}.</p>", names.join(", "))
+}
+
+/// The paper that a run repeats (author and year, with which the names of its presets begin), and
+/// whether it is finished. None for other runs, and before the first generation.
+fn paper_of(folder: &RunFolder) -> Result<Option<(String, bool)>, RunError> {
     let Experiment::Evolution(preset) = folder.experiment()? else {
         return Ok(None);
     };
     let (_, rows) = generations(&RunJournal::read(folder)?);
-    if preset.reference.is_empty() || rows.is_empty() {
+    let Some(last) = rows.last().filter(|_| !preset.reference.is_empty()) else {
         return Ok(None);
-    }
+    };
+    let is_finished = last.generation >= preset.run.generations;
     let words: Vec<&str> = preset.name.split('-').collect();
     let year = words.iter().position(|word| word.parse::<u32>().is_ok());
-    Ok(year.map(|year| words[..=year].join("-")))
+    Ok(year.map(|year| (words[..=year].join("-"), is_finished)))
 }
 
 fn section(paper: &str, variants: &[Variant]) -> String {
