@@ -69,14 +69,16 @@ def round_of_tasks(figures, tasks, workers, announced=0.0):
 
 
 def vazquez(figures, cores, _rng, positions=4_000):
-    """Ten children a generation on all positions, in parts that get smaller for each rank."""
+    """Ten children a generation on all positions, a fixed part for each rank."""
     whole = 10 * figures["evaluation"] * positions / 4_000
     if cores == 1:
         return whole + figures["selection"]
     ranks, threads = max(1, cores // HOST), min(cores, HOST)
     if ranks == 1:
         return whole / threads + figures["selection"]
-    parts = [whole / cores * share for share in (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 16) for _ in range(ranks)]
+    # Parts of equal size take times that differ by a few percent.
+    slowest = 1.0 + 0.05 * (ranks > 1)
+    parts = [whole / cores * slowest] * ranks
     return round_of_tasks(figures, parts, ranks, figures["individuals"]) + figures["selection"]
 
 

@@ -113,37 +113,28 @@ impl TaskQueue {
     }
 }
 
-/// Tasks in ranges, one range for each rank. A rank takes from its own range while there are tasks in
-/// it, then from the end of the longest. So it mostly gets the same tasks in each generation, and
-/// finds what it has cached for them.
-struct RangedQueue {
-    ranges: Mutex<Vec<Range<usize>>>,
+/// One task for each rank, by its number. Nobody takes another's: a rank gets the same part of the
+/// work each time, and finds what it has cached for it.
+struct TaskOfEachRank {
+    taken: Vec<AtomicBool>,
 }
 
-impl RangedQueue {
-    fn new(count: usize, ranks: usize) -> RangedQueue {
-        let start = |rank: usize| count * rank / ranks;
-        let ranges = (0..ranks).map(|rank| start(rank)..start(rank + 1));
-        RangedQueue {
-            ranges: Mutex::new(ranges.collect()),
+impl TaskOfEachRank {
+    fn new(ranks: usize) -> TaskOfEachRank {
+        TaskOfEachRank {
+            taken: (0..ranks).map(|_| AtomicBool::new(false)).collect(),
         }
     }
 }
 
-impl TaskSource for RangedQueue {
+impl TaskSource for TaskOfEachRank {
     fn take(&self, rank: usize) -> Option<usize> {
-        let mut ranges = self.ranges.lock();
-        let own = ranges.get_mut(rank).and_then(Range::next);
-        own.or_else(|| {
-            ranges
-                .iter_mut()
-                .max_by_key(|range| range.len())?
-                .next_back()
-        })
+        let taken = self.taken.get(rank)?;
+        (!taken.swap(true, Relaxed)).then_some(rank)
     }
 
     fn is_over(&self) -> bool {
-        self.ranges.lock().iter().all(Range::is_empty)
+        self.taken.iter().all(|taken| taken.load(Relaxed))
     }
 }
 
@@ -256,20 +247,36 @@ where
     T: Serialize + Sync,
     R: DeserializeOwned + Send,
 {
+    map_from(&TaskQueue::new(tasks.len()), tasks, own)
+}
+
+/// The results of as many tasks as there are [`processes`]: each rank does the one with its number.
+pub fn map_by_rank<T, R>(tasks: &[T], own: impl Fn(&T) -> R) -> Vec<R>
+where
+    T: Serialize + Sync,
+    R: DeserializeOwned + Send,
+{
+    map_from(&TaskOfEachRank::new(tasks.len()), tasks, own)
+}
+
+fn map_from<T, R>(source: &dyn TaskSource, tasks: &[T], own: impl Fn(&T) -> R) -> Vec<R>
+where
+    T: Serialize + Sync,
+    R: DeserializeOwned + Send,
+{
     let results: Mutex<Vec<Option<R>>> = Mutex::new(tasks.iter().map(|_| None).collect());
-    let queue = RangedQueue::new(tasks.len(), processes());
     let never = AtomicBool::new(false);
     let threads = rayon::current_num_threads();
     thread::scope(|scope| {
         if doer::has_helpers() && tasks.len() > 1 {
             scope.spawn(|| {
                 let task = |number: usize| serde_json::to_vec(&tasks[number]).unwrap_or_default();
-                share(&queue, threads, &never, task, |number, bytes| {
+                share(source, threads, &never, task, |number, bytes| {
                     results.lock()[number] = serde_json::from_slice(bytes).ok();
                 });
             });
         }
-        while let Some(number) = queue.take(FIRST_RANK) {
+        while let Some(number) = source.take(FIRST_RANK) {
             let result = busy(threads, || own(&tasks[number]));
             results.lock()[number] = Some(result);
         }
@@ -293,16 +300,17 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_takes_its_own_range_first_and_every_task_is_taken_once() {
-        let queue = RangedQueue::new(10, 3);
-        let first_of_each: Vec<_> = (0..3).filter_map(|rank| queue.take(rank)).collect();
-        assert_eq!(first_of_each, [0, 3, 6]);
-        let mut taken: Vec<usize> = std::iter::from_fn(|| queue.take(1)).collect();
-        assert_eq!(taken[..3], [4, 5, 9]);
-        assert!(queue.is_over());
-        taken.extend(first_of_each);
-        taken.sort_unstable();
-        assert_eq!(taken, (0..10).collect::<Vec<_>>());
+    fn a_rank_gets_its_own_task_once() {
+        let tasks = TaskOfEachRank::new(3);
+        assert_eq!(
+            [2, 0, 2, 3].map(|rank| tasks.take(rank)),
+            [Some(2), Some(0), None, None]
+        );
+        assert!(!tasks.is_over());
+        assert_eq!(tasks.take(1), Some(1));
+        assert!(tasks.is_over());
+        // Alone, this process does the others' as well.
+        assert_eq!(map_by_rank(&[1, 2, 3], |task| 2 * task), [2, 4, 6]);
     }
 
     struct Slow;

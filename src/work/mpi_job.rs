@@ -282,11 +282,11 @@ pub(super) fn share(
     let mut silence = Silence::new();
     loop {
         let stopped = stop.load(Relaxed);
-        while let Some(helper) = take_ready() {
+        for helper in take_ready() {
             let take = || source.take(helper as usize);
             let Some(number) = (!stopped).then(take).flatten() else {
                 READY_HELPERS.lock().push(helper);
-                break;
+                continue;
             };
             send(helper, TASK, &[head(round, number), task(number)].concat());
             silence.given(helper);
@@ -321,8 +321,9 @@ pub(super) fn share(
     }
 }
 
-fn take_ready() -> Option<i32> {
-    READY_HELPERS.lock().pop()
+/// All helpers that wait, the latest first.
+fn take_ready() -> impl Iterator<Item = i32> {
+    std::mem::take(&mut *READY_HELPERS.lock()).into_iter().rev()
 }
 
 /// When each helper was heard of, and how many tasks it has.

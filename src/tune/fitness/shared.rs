@@ -48,24 +48,11 @@ pub(super) fn game_message(players: &[&[f64]], pairing: &Pairing) -> Vec<u8> {
     serde_json::to_vec(&task).unwrap_or_default()
 }
 
-/// Parts of the cases for each rank.
-const PARTS: u32 = 5;
-
-/// So many cases in parts, equally many for each rank.
+/// So many cases, divided among the ranks. Each gets the same ones in every generation: making the
+/// tree of a position takes a hundred times as long as reading it.
 fn parts(count: usize) -> impl Iterator<Item = Range<usize>> {
     let ranks = work::processes();
-    (0..ranks).flat_map(move |rank| parts_of_rank(count * rank / ranks..count * (rank + 1) / ranks))
-}
-
-/// Half of a rank's cases, half of the rest, and so on: large parts first, for few messages, then
-/// ever smaller ones for those who are done early.
-fn parts_of_rank(cases: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let (end, count) = (cases.end, cases.len());
-    let start = move |part: u32| match part {
-        PARTS => end,
-        part => end - (count >> part),
-    };
-    (0..PARTS).map(move |part| start(part)..start(part + 1))
+    (0..ranks).map(move |rank| count * rank / ranks..count * (rank + 1) / ranks)
 }
 
 /// Counts the cases that each individual solves, on all ranks.
@@ -80,7 +67,7 @@ fn count_on_all_ranks(
         cases,
     };
     let tasks: Vec<FitnessTask> = cases.map(task).collect();
-    let counts = work::map_in_order(&tasks, |task| solved(counter, task).unwrap_or_default());
+    let counts = work::map_by_rank(&tasks, |task| solved(counter, task).unwrap_or_default());
     let mut total = vec![0.0; individuals.len()];
     for count in counts {
         let sums = total.iter_mut().zip(count);
@@ -227,21 +214,4 @@ pub fn serve(fitness: &dyn Fitness, pool: &rayon::ThreadPool) {
             }
         };
     work::serve(pool.current_num_threads(), || (), answer);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_cover_every_case_once_and_get_smaller() {
-        for cases in [100..500, 0..401, 0..3, 7..7] {
-            let parts: Vec<_> = parts_of_rank(cases.clone()).collect();
-            assert_eq!(parts.len(), PARTS as usize);
-            let all: Vec<usize> = parts.iter().cloned().flatten().collect();
-            assert_eq!(all, cases.collect::<Vec<_>>());
-        }
-        let sizes: Vec<usize> = parts_of_rank(0..160).map(|part| part.len()).collect();
-        assert_eq!(sizes, [80, 40, 20, 10, 10]);
-    }
 }
