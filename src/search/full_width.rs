@@ -464,7 +464,7 @@ mod tests {
         let game = Game::new(Position::from_fen("6k1/5ppp/4n3/8/3P4/8/8/R5K1 b - - 0 1").unwrap());
         let takes = |depth: &str| {
             let depth_limit = depth.parse().unwrap();
-            let weights = Arc::new(Weights::built_in("vazquez-2013").unwrap());
+            let weights = Arc::new(Weights::built_in("hand-set").unwrap());
             let mut search = FullWidthSearch::new(weights, depth_limit).unwrap();
             search.run(&game).best_move.unwrap().is_capture()
         };

@@ -85,7 +85,7 @@ impl StagePlan<'_> {
                 nodes: Some(self.settings.nodes(generation)),
                 opening: selfplay.opening,
                 blunders: 0.0,
-                share: selfplay.share,
+                share: self.settings.share(generation),
                 settled: selfplay.settled,
                 decided: selfplay.decided,
                 away: PROBED_AWAY,

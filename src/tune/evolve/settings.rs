@@ -1,6 +1,6 @@
 //! The budgets of an evolve run: the file `config.toml` of its folder.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::eval::{Architecture, UnsupportedArchitecture};
 use crate::tune::preset::{PresetError, Reader, with_changes};
@@ -34,7 +34,7 @@ pub struct StartSettings {
     pub width: usize,
     pub king_buckets: usize,
     pub output_buckets: usize,
-    /// Pairs of values (`positions`, `nodes`, `lambda`) go from their first to their second over so many
+    /// Pairs of values (`positions`, `nodes`, `share`, `lambda`) go from their first to their second over so many
     /// generations; 0 means the second from the beginning.
     pub ramp: u64,
     /// The day it began, filled in by the run.
@@ -52,8 +52,10 @@ pub struct SelfPlaySettings {
     pub nodes: [u64; 2],
     /// The least and the largest number of random plies at the start of each game.
     pub opening: [u32; 2],
-    /// The chance that a quiet position is kept.
-    pub share: f64,
+    /// The chance that a quiet position is kept, at first and later. An untrained network learns from
+    /// results alone, so at first many games count more than many positions of each.
+    #[serde(deserialize_with = "one_or_both")]
+    pub share: [f64; 2],
     /// Only positions in which no capture wins anything are quiet; otherwise all whose best move is
     /// quiet and that are not in check. An untrained network leaves much to be captured, so that few
     /// positions of its games are settled.
@@ -67,6 +69,20 @@ pub struct SelfPlaySettings {
 
 fn settled_in_earlier_versions() -> bool {
     true
+}
+
+/// A pair, or the one value for both that earlier versions had.
+fn one_or_both<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[f64; 2], D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a number or a pair of numbers")]
+    enum OneOrBoth {
+        One(f64),
+        Both([f64; 2]),
+    }
+    Ok(match OneOrBoth::deserialize(deserializer)? {
+        OneOrBoth::One(value) => [value; 2],
+        OneOrBoth::Both(values) => values,
+    })
 }
 
 /// The table `[training]`: a network learns from the labels of the last generations.
@@ -146,10 +162,10 @@ impl EvolveSettings {
                 started: String::new(),
             },
             selfplay: SelfPlaySettings {
-                positions: [200_000, 500_000],
-                nodes: [100, 500],
+                positions: [60_000, 600_000],
+                nodes: [150, 500],
                 opening: [5, 10],
-                share: 0.5,
+                share: [0.12, 0.5],
                 settled: false,
                 decided: 600,
                 mentor: String::new(),
@@ -249,7 +265,9 @@ impl EvolveSettings {
             return fail("selfplay.opening", "goes from few to many");
         }
         check_range("selfplay.opening", selfplay.opening[1], 0..=100)?;
-        check_range("selfplay.share", selfplay.share, 0.001..=1.0)?;
+        for share in selfplay.share {
+            check_range("selfplay.share", share, 0.001..=1.0)?;
+        }
         check_range("selfplay.decided", selfplay.decided, 1..=100_000)?;
         check_range("training.window", training.window, 1..=10_000)?;
         check_range("training.positions", training.positions, 8..=1 << 40)?;
@@ -298,6 +316,11 @@ impl EvolveSettings {
     pub fn positions(&self, generation: u64) -> usize {
         let positions = self.selfplay.positions.map(|positions| positions as f64);
         self.between(positions, generation).round() as usize
+    }
+
+    /// The chance that a quiet position of a generation's games is kept.
+    pub fn share(&self, generation: u64) -> f64 {
+        self.between(self.selfplay.share, generation)
     }
 
     /// Nodes of a search in the games of a generation.
@@ -400,6 +423,7 @@ mod tests {
         training.remove("passes");
         let selfplay = table["selfplay"].as_table_mut().unwrap();
         selfplay.remove("settled");
+        selfplay.insert("share".to_owned(), toml::Value::Float(0.3));
         let earlier = EvolveSettings::parse(&table.to_string(), "config.toml").unwrap();
         assert!((1..100).all(|generation| !earlier.is_search_generation(generation)));
         assert!(settings.is_search_generation(6));
@@ -407,6 +431,7 @@ mod tests {
         assert_eq!(settings.training_positions(1_000), 4_000);
         assert_eq!(settings.training_positions(10_000_000), 10_000_000);
         assert!(earlier.selfplay.settled && !settings.selfplay.settled);
+        assert_eq!((earlier.share(1), earlier.share(90)), (0.3, 0.3));
         // It can be written and changed.
         let again = EvolveSettings::parse(&earlier.to_toml(), "config.toml").unwrap();
         assert_eq!(again, earlier);
@@ -415,9 +440,10 @@ mod tests {
     #[test]
     fn values_move_from_first_to_later() {
         let settings = EvolveSettings::new(ZERO);
-        assert_eq!((settings.nodes(1), settings.lambda(1)), (100, 1.0));
-        assert_eq!((settings.nodes(5), settings.lambda(5)), (300, 0.7));
+        assert_eq!((settings.nodes(1), settings.lambda(1)), (150, 1.0));
+        assert_eq!((settings.nodes(5), settings.lambda(5)), (325, 0.7));
         assert_eq!((settings.nodes(90), settings.lambda(90)), (500, 0.4));
+        assert_eq!((settings.share(1), settings.share(9)), (0.12, 0.5));
         let settings = EvolveSettings::new("default");
         assert_eq!((settings.nodes(1), settings.lambda(1)), (500, 0.4));
     }
