@@ -12,6 +12,7 @@
 #             tables, all of king and pawn against king; the probes beside fathom's
 #   kills     20 kills of evolve, tune search and train at random moments: same results
 #   builds    the same bench from builds for several processors, and their speed beside the native one
+#   address   unit tests, UCI sessions, searches and hostile files under AddressSanitizer
 #   fuzz      every reader for five minutes (scripts/fuzz.sh; needs cargo-fuzz)
 #   deny      licences, sources and duplicates of the crates (deny.toml; needs cargo-deny)
 set -euo pipefail
@@ -95,6 +96,17 @@ builds() {
     done
 }
 
+address() {
+    step "AddressSanitizer"
+    local host
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    # The sanitizers are behind a switch of the compiler that the stable one has, too. `ulimit -v`, which
+    # some tests set, leaves no room for the sanitizer's shadow memory.
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo test --target "$host" --target-dir target/address \
+        -- lib:: search:: eval:: position:: data:: play:: uci:: engine:: perft:: book:: tablebase:: network:: \
+        --skip memory --skip survives_100_000
+}
+
 fuzz() {
     step "fuzzing"
     scripts/fuzz.sh 300
@@ -105,12 +117,12 @@ deny() {
     cargo deny check licenses bans sources
 }
 
-for part in "${@:-clone release games endings kills builds fuzz deny}"; do
+for part in "${@:-clone release games endings kills builds address fuzz deny}"; do
     for name in $part; do
         case $name in
-            clone | release | games | endings | kills | builds | fuzz | deny) "$name" ;;
+            clone | release | games | endings | kills | builds | address | fuzz | deny) "$name" ;;
             *)
-                sed -n '2,18s/^# \{0,1\}//p' "$home/scripts/long.sh" >&2
+                "$home/scripts/long.sh" --help >&2
                 exit 1
                 ;;
         esac

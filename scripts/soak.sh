@@ -6,14 +6,15 @@
 #   GAMES=20 LOADED=1 SEED=7 scripts/soak.sh FASTCHESS FINCH
 #
 # GAMES (for each opponent), BATCH (games with the same options), SEED, LOADED (a busy loop on every
-# core beside the games) and FINCH_SYZYGY (a folder of tables) may be set. Threads times games never
-# exceed the cores. The games and all output stay in the folder OUT, soak by default. Exit status 1 if
-# Finch failed, or lost on time on cores that were not loaded.
+# core beside the games), FINCH_SYZYGY (a folder of tables) and CUTECHESS (cutechess-cli, which plays every
+# fourth batch with pondering) may be set. Threads times games never exceed the cores. The games and all
+# output stay in the folder OUT, soak by default. Exit status 1 if Finch failed, or lost on time on cores
+# that were not loaded.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 if [ $# -lt 2 ]; then
-    sed -n '2,13s/^# \{0,1\}//p' scripts/soak.sh >&2
+    scripts/soak.sh --help >&2
     exit 1
 fi
 fastchess=$1 finch=$2
@@ -27,9 +28,6 @@ cores=$(nproc)
 mkdir -p "$out"
 openings=$PWD/books/openings.epd
 
-# One of the arguments.
-pick() { shift $((RANDOM % $#)); echo "$1"; }
-
 if [ -n "${LOADED:-}" ]; then
     busy=()
     for ((core = 0; core < cores; core++)); do
@@ -39,32 +37,71 @@ if [ -n "${LOADED:-}" ]; then
     trap 'kill "${busy[@]}"' EXIT
 fi
 
-# Random options of Finch for one batch.
+# pick NUMBER WORD…: the word that the number points at, counted round and round.
+pick() {
+    local number=$1
+    shift
+    shift $((number % $#))
+    echo "$1"
+}
+
+# options THREADS SEED: options of Finch for one batch.
 options() {
-    local threads=$1
-    echo "option.Threads=$threads option.Hash=$(pick 1 4 16 64) option.MultiPV=$(pick 1 1 1 3)"
-    echo "option.OwnBook=$(pick true false) option.Contempt=$(pick -20 0 16)"
-    if [ "$(pick 0 0 0 1)" = 1 ]; then
-        echo "option.UCI_LimitStrength=true option.UCI_Elo=$(pick 1500 2000 2400)"
+    local seed=$2
+    echo "option.Threads=$1 option.Hash=$(pick $((seed / 2)) 1 4 16 64)"
+    echo "option.MultiPV=$(pick $((seed / 8)) 1 1 1 3) option.OwnBook=$(pick $((seed / 32)) true false)"
+    echo "option.Contempt=$(pick $((seed / 64)) -20 0 16)"
+    if [ $((seed / 192 % 4)) -eq 0 ]; then
+        echo "option.UCI_LimitStrength=true option.UCI_Elo=$(pick $((seed / 768)) 1000 1500 2000 2400)"
     fi
     if [ -n "${FINCH_SYZYGY:-}" ]; then
         echo "option.SyzygyPath=$FINCH_SYZYGY"
     fi
 }
 
+# Whether an engine plays Chess960.
+plays_chess960() { (echo uci; sleep 0.3; echo quit) | "$1" 2>/dev/null | grep -q UCI_Chess960; }
+
+# One batch through fastchess; every fourth one is Chess960 where the opponent plays that.
+fastchess_batch() {
+    local name=$1 threads=$2 opponent=$3 control=$4 seed=$5 variant=standard
+    if [ $((seed % 4)) -eq 0 ] && plays_chess960 "$opponent"; then
+        variant=fischerandom
+    fi
+    # shellcheck disable=SC2046 # the options are several words
+    "$fastchess" -engine cmd="$finch" name=Finch $(options "$threads" "$seed") \
+        -engine cmd="$opponent" name=Opponent option.Hash=16 \
+        -each tc="$control" -rounds $((batch / 2)) -games 2 -repeat -recover -variant "$variant" \
+        -concurrency $((cores / threads > 0 ? cores / threads : 1)) -srand "$seed" \
+        -openings file="$openings" format=epd order=random \
+        -pgnout file="$name.pgn" >"$name.log" 2>&1
+}
+
+# One batch through cutechess-cli with pondering: both sides think all the time.
+ponder_batch() {
+    local name=$1 opponent=$2 control=$3 seed=$4
+    # shellcheck disable=SC2046
+    "$CUTECHESS" -engine cmd="$finch" name=Finch ponder $(options 1 "$seed") \
+        -engine cmd="$opponent" name=Opponent ponder option.Hash=16 \
+        -each proto=uci tc="$control" -rounds $((batch / 2)) -games 2 -repeat -recover \
+        -concurrency $((cores / 2 > 0 ? cores / 2 : 1)) -srand "$seed" \
+        -openings file="$openings" format=epd order=random \
+        -pgnout "$name.pgn" >"$name.log" 2>&1
+}
+
 number=0
 for opponent in "${opponents[@]}"; do
     for ((played = 0; played < games; played += batch)); do
         number=$((number + 1))
-        threads=$(pick 1 1 "$cores")
+        draw=$RANDOM
+        threads=$(pick $((draw / 5)) 1 1 "$cores")
+        control=$(pick $((draw / 7)) 1+0.01 0.3+0.01 0.3+0.01 0.3+0.01)
         name=$(printf '%s/%05d' "$out" "$number")
-        # shellcheck disable=SC2046 # the options are several words
-        "$fastchess" -engine cmd="$finch" name=Finch $(options "$threads") \
-            -engine cmd="$opponent" name=Opponent option.Hash=16 \
-            -each tc="$(pick 1+0.01 0.3+0.01)" -rounds $((batch / 2)) -games 2 -repeat -recover \
-            -concurrency $((cores / threads > 0 ? cores / threads : 1)) -srand "$RANDOM" \
-            -openings file="$openings" format=epd order=random \
-            -pgnout file="$name.pgn" >"$name.log" 2>&1 || { echo "fastchess failed, see $name.log" >&2; exit 1; }
+        if [ -n "${CUTECHESS:-}" ] && [ $((number % 4)) -eq 0 ]; then
+            ponder_batch "$name" "$opponent" "$control" "$draw"
+        else
+            fastchess_batch "$name" "$threads" "$opponent" "$control" "$draw"
+        fi || { echo "the match runner failed, see $name.log" >&2; exit 1; }
     done
 done
 

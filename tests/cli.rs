@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-use crate::common::Engine;
+use crate::common::{Engine, copy_finch};
 
 fn finch(arguments: &[&str]) -> Output {
     run(Path::new(env!("CARGO_BIN_EXE_finch")), arguments)
@@ -109,7 +109,7 @@ fn weights_may_stand_on_either_side_of_the_command_that_takes_them() {
 fn with_installed(weights: &str) -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("finch");
-    std::fs::copy(env!("CARGO_BIN_EXE_finch"), &program).unwrap();
+    copy_finch(&program);
     std::fs::write(folder.path().join("finch-weights.toml"), weights).unwrap();
     (folder, program)
 }
@@ -413,12 +413,10 @@ fn names_resolve_alike_in_every_command() {
 #[cfg(unix)]
 #[test]
 fn an_engine_is_found_by_its_name_and_a_mistyped_one_is_suggested() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("sparrowfish");
     let script = format!("#!/bin/sh\nexec '{}'\n", env!("CARGO_BIN_EXE_finch"));
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    crate::common::write_script(&program, &script);
     let play = |name: &str| {
         let rest = ["--games", "2", "--depth", "1", "--maxmoves", "1", "--quiet"];
         let path = format!(

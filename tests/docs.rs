@@ -151,7 +151,7 @@ fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("bin/finch");
     std::fs::create_dir(folder.path().join("bin")).unwrap();
-    std::fs::copy(env!("CARGO_BIN_EXE_finch"), program).unwrap();
+    crate::common::copy_finch(&program);
     fixtures(folder.path());
     folder
 }

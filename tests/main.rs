@@ -10,6 +10,8 @@ mod docs;
 mod engine;
 mod eval;
 mod evolve;
+#[cfg(unix)]
+mod faults;
 mod fitness;
 mod fuzz;
 mod games;

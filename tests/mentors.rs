@@ -2,7 +2,6 @@
 //! and of several at once. The mentors are small scripts.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -12,6 +11,8 @@ use finch::play::GameLimits;
 use finch::position::Position;
 use finch::position::movegen::legal_moves;
 use tempfile::TempDir;
+
+use crate::common::write_script;
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 const SCORE: &str = r#"echo "info depth 1 score cp 50"; echo "bestmove e1e2""#;
@@ -43,9 +44,7 @@ fn engine(folder: &Path, name: &str, go: &str) {
          uci) echo \"id name {name} 1.0\"; echo uciok;;\nisready) echo readyok;;\n\
          go) {go};;\nquit) exit 0;;\nesac\ndone\n"
     );
-    let path = folder.join(name);
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&folder.join(name), &text);
 }
 
 fn label(folder: &Path, more: &[&str]) -> Command {
@@ -168,12 +167,7 @@ fn a_mentor_that_never_answers_ends_the_work() {
 fn a_mentor_that_cannot_be_asked_is_one_clear_line() {
     let desk = desk(2);
     let babble = "#!/bin/sh\nwhile read -r line; do echo 'no uci here'; done\n";
-    fs::write(desk.path().join("babble"), babble).unwrap();
-    fs::set_permissions(
-        desk.path().join("babble"),
-        fs::Permissions::from_mode(0o755),
-    )
-    .unwrap();
+    write_script(&desk.path().join("babble"), babble);
     // Missing, not UCI, gone at once, talking nonsense.
     for command in ["no-such-engine", "cat", "true", "./babble"] {
         let said = fails(&mut label(desk.path(), &["--engine", command]));

@@ -547,15 +547,12 @@ fn training_on_something_else_is_refused_by_name() {
 /// A folder with an engine that calls every move it is asked about worth 50 centipawns.
 #[cfg(unix)]
 fn desk_with_engine() -> TempDir {
-    use std::os::unix::fs::PermissionsExt;
     let desk = TempDir::new().unwrap();
     let script = "#!/bin/sh\nwhile read -r word rest; do\ncase \"$word\" in\n\
          uci) echo \"id name fifty\"; echo uciok;;\nisready) echo readyok;;\n\
          go) set -- $rest; shift 3; for m in \"$@\"; do echo \"info depth 1 score cp 50 pv $m\"; done;\n\
          echo \"bestmove $1\";;\nquit) exit 0;;\nesac\ndone\n";
-    let engine = desk.path().join("fifty");
-    fs::write(&engine, script).unwrap();
-    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+    crate::common::write_script(&desk.path().join("fifty"), script);
     desk
 }
 

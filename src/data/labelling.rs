@@ -199,7 +199,7 @@ impl LabelFile {
 
     /// One write per line: a kill leaves no incomplete label but the last.
     fn append(&self, line: &str) -> Result<(), LabelError> {
-        let written = files::append(&self.file.lock(), line.as_bytes());
+        let written = files::append(&self.file.lock(), &self.path, line.as_bytes());
         written.map_err(|error| failed(&self.path, &error))
     }
 }

@@ -445,7 +445,7 @@ impl PackedDraft {
         let head = header_bytes(header);
         let (count, next_game) = if file.metadata()?.len() < head.len() as u64 {
             file.set_len(0)?;
-            files::append(&file, &head)?;
+            files::append(&file, &path, &head)?;
             (0, games.start)
         } else {
             let found = PackedLabels::open(&path).ok();
@@ -481,7 +481,7 @@ impl PackedDraft {
 
     /// Adds the labels of a round.
     pub fn add(&mut self, labels: &[PackedLabel]) -> io::Result<()> {
-        files::append(&self.file, bytemuck::cast_slice(labels))?;
+        files::append(&self.file, &self.path, bytemuck::cast_slice(labels))?;
         self.count += labels.len();
         self.next_game += self.round;
         Ok(())

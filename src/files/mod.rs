@@ -97,9 +97,17 @@ pub fn check_file(path: &Path) -> io::Result<()> {
     check_folder(folder)
 }
 
-/// Adds to a file that grows.
-pub fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes).map_err(explained)
+/// Adds to a file that grows. A removed file still takes what is written, and all of it would be
+/// lost: so it must still be there under its name.
+pub fn append(mut file: &File, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes).map_err(explained)?;
+    fs::metadata(path).map(drop).map_err(|error| {
+        let kind = error.kind();
+        io::Error::new(
+            kind,
+            format!("removed while it was being written ({error})"),
+        )
+    })
 }
 
 /// Says what to do about a disk without room; other errors stay as they are.
@@ -182,11 +190,22 @@ mod tests {
         assert!(check_folder(&path.join("file/below")).is_err());
     }
 
+    #[test]
+    fn a_file_that_was_removed_takes_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("grows");
+        let file = File::create(&path).unwrap();
+        append(&file, &path, b"one").unwrap();
+        fs::remove_file(&path).unwrap();
+        let error = append(&file, &path, b"two").unwrap_err();
+        assert!(error.to_string().starts_with("removed"), "{error}");
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_said_in_words() {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let error = append(&full, b"more").unwrap_err();
+        let error = append(&full, Path::new("/dev/full"), b"more").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert!(error.to_string().contains("make room"), "{error}");
         let other = explained(ErrorKind::NotFound.into());

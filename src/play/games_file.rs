@@ -88,7 +88,7 @@ impl GamesFile {
     }
 
     pub fn append(&mut self, game: &str) -> Result<(), GamesFileError> {
-        let written = files::append(&self.file, game.as_bytes());
+        let written = files::append(&self.file, &self.path, game.as_bytes());
         written.map_err(|error| failed(&self.path, error))
     }
 

@@ -338,6 +338,56 @@ mod tests {
         }
     }
 
+    /// An entry that follows from its key, so that a mixture of two entries shows.
+    fn entry_of(key: u64) -> Entry {
+        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        Entry {
+            best: PackedMove::from_bits((hash >> 8) as u16 | 1),
+            score: (hash >> 24) as i32 % 10_000,
+            eval: Some((hash >> 40) as i32 % 10_000),
+            depth: (hash >> 56) as i32 % 60,
+            bound: Bound::Exact,
+            pv: hash & 1 == 1,
+        }
+    }
+
+    #[test]
+    fn threads_that_write_the_same_cluster_never_read_a_mixture() {
+        const THREADS: u64 = 4;
+        const ROUNDS: u64 = 200_000;
+        let table = TranspositionTable::new(1).unwrap();
+        // Keys this close together share a cluster: there is room for four of them.
+        let keys = 1..=12;
+        let found = |thread: u64| {
+            let mut found = 0;
+            for round in 0..ROUNDS {
+                let key = (round * 7 + thread * 5) % keys.end() + 1;
+                if thread.is_multiple_of(2) {
+                    table.store(key, entry_of(key), 0);
+                }
+                if round == ROUNDS / 2 && thread == 0 {
+                    table.clear(1);
+                }
+                let probed = keys.end() + 1 - key;
+                if let Some(entry) = table.probe(probed, 0, 0) {
+                    assert_eq!(entry, entry_of(probed));
+                    found += 1;
+                }
+            }
+            found
+        };
+        let found: u64 = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|thread| scope.spawn(move || found(thread)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .sum()
+        });
+        assert!(found > ROUNDS / 10, "the threads hardly met: {found}");
+    }
+
     #[test]
     fn a_table_beyond_all_memory_is_refused() {
         let asked = 1 << 40;

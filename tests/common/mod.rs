@@ -9,6 +9,33 @@ use std::time::{Duration, Instant};
 /// Long enough to distinguish a slow machine from a hang.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Copies Finch. Another test may start a program at any moment, and its process has this one's open files
+/// until it has become that program: a file that is open for writing cannot be started ("text file busy").
+/// So on Unix a process of its own writes it.
+pub fn copy_finch(to: &Path) {
+    let finch = env!("CARGO_BIN_EXE_finch");
+    #[cfg(unix)]
+    assert!(
+        Command::new("cp")
+            .arg(finch)
+            .arg(to)
+            .status()
+            .unwrap()
+            .success()
+    );
+    #[cfg(not(unix))]
+    std::fs::copy(finch, to).unwrap();
+}
+
+/// A shell script that can be started, written as in [`copy_finch`].
+#[cfg(unix)]
+pub fn write_script(to: &Path, text: &str) {
+    let write = "printf %s \"$1\" >\"$2\" && chmod +x \"$2\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", write, "sh", text]).arg(to);
+    assert!(shell.status().unwrap().success());
+}
+
 pub struct Engine {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -42,6 +69,11 @@ impl Engine {
             stdin,
             lines,
         }
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn send(&mut self, line: &str) {

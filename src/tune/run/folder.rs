@@ -171,7 +171,7 @@ impl RunFolder {
         let path = self.path.join(name);
         let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
         opened
-            .and_then(|file| files::append(&file, text.as_bytes()))
+            .and_then(|file| files::append(&file, &path, text.as_bytes()))
             .map_err(|error| failed(&path, &error))
     }
 

@@ -1,0 +1,130 @@
+//! What the system does to a process: it is stopped and continued, its files disappear, its threads are
+//! started and stopped at any moment. `docs/reliability.md` lists these faults.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::common::{Engine, TIMEOUT};
+
+const FINCH: &str = env!("CARGO_BIN_EXE_finch");
+
+fn signal(process: u32, name: &str) {
+    let mut kill = Command::new("kill");
+    let sent = kill.args([name, &process.to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// A search is stopped in its middle (SIGSTOP), as a shell or a container does, and continued.
+#[test]
+fn a_process_that_was_stopped_and_continued_answers() {
+    let mut engine = Engine::start();
+    for limit in [
+        "infinite",
+        "movetime 200",
+        "wtime 300 btime 300",
+        "nodes 200000",
+    ] {
+        engine.send(&format!("go {limit}"));
+        signal(engine.id(), "-STOP");
+        std::thread::sleep(Duration::from_millis(400));
+        signal(engine.id(), "-CONT");
+        if limit == "infinite" {
+            engine.send("stop");
+        }
+        let answer = engine.read_until("bestmove");
+        assert!(!answer.last().unwrap().contains("0000"), "{limit}");
+    }
+}
+
+/// Threads that are started, stopped, pondering and changed in number, in all orders: each `go` has
+/// one `bestmove`.
+#[test]
+fn threads_survive_any_order_of_go_stop_and_ponderhit() {
+    let mut engine = Engine::start();
+    for round in 0..120_u64 {
+        if round % 10 == 0 {
+            let threads = [1, 4, 2, 3][(round / 10) as usize % 4];
+            engine.send(&format!("setoption name Threads value {threads}"));
+            engine.send(&format!("setoption name Hash value {}", 1 + round % 3));
+        }
+        engine.send("position startpos moves e2e4 e7e5");
+        let (go, end) = match round % 5 {
+            0 => ("go infinite", "stop"),
+            1 => ("go ponder wtime 50 btime 50", "ponderhit"),
+            2 => ("go ponder wtime 50 btime 50", "stop"),
+            3 => ("go nodes 3000", "isready"),
+            _ => ("go movetime 3", "stop"),
+        };
+        engine.send(go);
+        // Now and then the end comes before the threads have begun.
+        if round % 3 > 0 {
+            std::thread::sleep(Duration::from_micros(round * 100));
+        }
+        engine.send(end);
+        engine.read_until("bestmove");
+    }
+    let rest = engine.sync();
+    let moves = rest.iter().filter(|line| line.starts_with("bestmove"));
+    assert_eq!(moves.count(), 0, "{rest:?}");
+}
+
+/// Finch at work in a folder.
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    let mut command = Command::new(FINCH);
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Removes the folder `gone` as soon as it holds `file`: the command must fail with one line that names it.
+#[track_caller]
+fn fails_without_its_folder(arguments: &[&str], file: &str) {
+    let folder = TempDir::new().unwrap();
+    let gone = folder.path().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let child = start(folder.path(), arguments);
+    let deadline = Instant::now() + TIMEOUT;
+    let begun = || fs::metadata(gone.join(file)).is_ok_and(|file| file.len() > 0);
+    while !begun() {
+        assert!(Instant::now() < deadline, "{arguments:?} writes no {file}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // A file that is being made anew may come in between.
+    while gone.exists() {
+        let _ = fs::remove_dir_all(&gone);
+    }
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+    let last = text.trim_end().lines().last().unwrap_or_default();
+    assert!(last.starts_with("finch: gone"), "{arguments:?}: {text}");
+}
+
+#[test]
+fn a_folder_that_is_removed_ends_the_work_with_one_line() {
+    let tune = [
+        "tune",
+        "vazquez-2013",
+        "--out",
+        "gone/run",
+        "--set",
+        "run.generations=100000",
+        "--set",
+        "data.max_games=20",
+        "--set",
+        "data.positions=20",
+        "--set",
+        "data.validation=20",
+    ];
+    fails_without_its_folder(&tune, "run/journal.csv");
+    let games = ["match", "default", "terms", "--games", "100000"];
+    let games = [&games[..], &["--nodes", "50", "--pgn", "gone/games.pgn"]].concat();
+    fails_without_its_folder(&games, "games.pgn");
+    let evolve = ["evolve", "--from", "zero", "--out", "gone/run"];
+    let small = ["--set", "selfplay.nodes=[5, 5]", "--set", "start.width=64"];
+    fails_without_its_folder(&[&evolve[..], &small].concat(), "run/labels/0001.bin.draft");
+}
