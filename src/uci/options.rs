@@ -268,7 +268,7 @@ pub static OPTIONS: &[UciOption] = &[
     },
     UciOption {
         name: "BookBest",
-        meaning: "play the book move with the highest weight instead of drawing one by the weights",
+        meaning: "play the book move with the highest weight instead of a random one",
         kind: Kind::Check {
             default: false,
             set: |session, on| {
