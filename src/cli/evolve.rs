@@ -38,7 +38,7 @@ use crate::work;
 
 Files in DIR: config.toml (all settings with their values), journal.csv (a row for each
   generation), champion.toml and its network, report.html. Labels that have left the window and
-  folders of earlier generations are removed: a run takes less than 300 MB with the defaults.
+  folders of earlier generations are removed: a run takes less than 500 MB with the defaults.
 
 Examples:
   finch evolve --from zero --hours 3 --out runs/zero

@@ -149,7 +149,7 @@ pub struct AnchorSettings {
 }
 
 impl EvolveSettings {
-    /// The defaults: generations of five to eight minutes on two cores.
+    /// The defaults: generations of two to nine minutes on two cores.
     pub fn new(from: &str) -> EvolveSettings {
         EvolveSettings {
             start: StartSettings {
@@ -162,18 +162,19 @@ impl EvolveSettings {
                 started: String::new(),
             },
             selfplay: SelfPlaySettings {
-                positions: [60_000, 600_000],
-                nodes: [150, 500],
+                positions: [60_000, 1_500_000],
+                // From zero many positions teach more than good ones.
+                nodes: if from == ZERO { [100, 250] } else { [500, 500] },
                 opening: [5, 10],
-                share: [0.12, 0.5],
+                share: [0.15, 0.6],
                 settled: false,
                 decided: 600,
                 mentor: String::new(),
             },
             training: WindowTraining {
                 window: 8,
-                passes: 4.0,
-                positions: 10_000_000,
+                passes: 3.0,
+                positions: 20_000_000,
                 batch: 8_192,
                 validations: 10,
                 learning_rate: [0.001, 0.00005],
@@ -182,7 +183,7 @@ impl EvolveSettings {
                 validation_share: 0.02,
             },
             search: ConstantsTuning {
-                every: 6,
+                every: 10,
                 games: 2_000,
                 nodes: 2_000,
                 r: 0.04,
@@ -426,10 +427,10 @@ mod tests {
         selfplay.insert("share".to_owned(), toml::Value::Float(0.3));
         let earlier = EvolveSettings::parse(&table.to_string(), "config.toml").unwrap();
         assert!((1..100).all(|generation| !earlier.is_search_generation(generation)));
-        assert!(settings.is_search_generation(6));
-        assert_eq!(earlier.training_positions(1_000), 10_000_000);
-        assert_eq!(settings.training_positions(1_000), 4_000);
-        assert_eq!(settings.training_positions(10_000_000), 10_000_000);
+        assert!(settings.is_search_generation(10));
+        assert_eq!(earlier.training_positions(1_000), 20_000_000);
+        assert_eq!(settings.training_positions(1_000), 3_000);
+        assert_eq!(settings.training_positions(10_000_000), 20_000_000);
         assert!(earlier.selfplay.settled && !settings.selfplay.settled);
         assert_eq!((earlier.share(1), earlier.share(90)), (0.3, 0.3));
         // It can be written and changed.
@@ -440,10 +441,10 @@ mod tests {
     #[test]
     fn values_move_from_first_to_later() {
         let settings = EvolveSettings::new(ZERO);
-        assert_eq!((settings.nodes(1), settings.lambda(1)), (150, 1.0));
-        assert_eq!((settings.nodes(5), settings.lambda(5)), (325, 0.7));
-        assert_eq!((settings.nodes(90), settings.lambda(90)), (500, 0.4));
-        assert_eq!((settings.share(1), settings.share(9)), (0.12, 0.5));
+        assert_eq!((settings.nodes(1), settings.lambda(1)), (100, 1.0));
+        assert_eq!((settings.nodes(5), settings.lambda(5)), (175, 0.7));
+        assert_eq!((settings.nodes(90), settings.lambda(90)), (250, 0.4));
+        assert_eq!((settings.share(1), settings.share(9)), (0.15, 0.6));
         let settings = EvolveSettings::new("default");
         assert_eq!((settings.nodes(1), settings.lambda(1)), (500, 0.4));
     }
