@@ -77,7 +77,7 @@ def vazquez(figures, cores, _rng, positions=4_000):
     if ranks == 1:
         return whole / threads + figures["selection"]
     # Parts of equal size take times that differ by a few percent.
-    slowest = 1.0 + 0.05 * (ranks > 1)
+    slowest = 1.05
     parts = [whole / cores * slowest] * ranks
     return round_of_tasks(figures, parts, ranks, figures["individuals"]) + figures["selection"]
 

@@ -48,11 +48,11 @@ pick() {
 # options THREADS SEED: options of Finch for one batch.
 options() {
     local seed=$2
-    echo "option.Threads=$1 option.Hash=$(pick $((seed / 2)) 1 4 16 64)"
-    echo "option.MultiPV=$(pick $((seed / 8)) 1 1 1 3) option.OwnBook=$(pick $((seed / 32)) true false)"
-    echo "option.Contempt=$(pick $((seed / 64)) -20 0 16)"
-    if [ $((seed / 192 % 4)) -eq 0 ]; then
-        echo "option.UCI_LimitStrength=true option.UCI_Elo=$(pick $((seed / 768)) 1000 1500 2000 2400)"
+    echo "option.Threads=$1 option.Hash=$(pick $((seed / 4)) 1 4 16 64)"
+    echo "option.MultiPV=$(pick $((seed / 16)) 1 1 1 3) option.OwnBook=$(pick $((seed / 64)) true false)"
+    echo "option.Contempt=$(pick $((seed / 128)) -20 0 16)"
+    if [ $((seed / 384 % 4)) -eq 0 ]; then
+        echo "option.UCI_LimitStrength=true option.UCI_Elo=$(pick $((seed / 1536)) 1000 1500 2000 2400)"
     fi
     if [ -n "${FINCH_SYZYGY:-}" ]; then
         echo "option.SyzygyPath=$FINCH_SYZYGY"
@@ -60,7 +60,7 @@ options() {
 }
 
 # Whether an engine plays Chess960.
-plays_chess960() { (echo uci; sleep 0.3; echo quit) | "$1" 2>/dev/null | grep -q UCI_Chess960; }
+plays_chess960() { (echo uci; sleep 0.3; echo quit) | "$1" 2>/dev/null | grep -c UCI_Chess960 >/dev/null; }
 
 # One batch through fastchess; every fourth one is Chess960 where the opponent plays that.
 fastchess_batch() {

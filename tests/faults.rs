@@ -2,19 +2,20 @@
 //! started and stopped at any moment. `docs/reliability.md` lists these faults.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::common::{Engine, TIMEOUT};
+use crate::common::{Engine, OwnedProcess, TIMEOUT};
 
 const FINCH: &str = env!("CARGO_BIN_EXE_finch");
 
 fn signal(process: u32, name: &str) {
-    let mut kill = Command::new("kill");
-    let sent = kill.args([name, &process.to_string()]).status();
+    let kill = format!("kill {name} {process}");
+    let sent = Command::new("sh").args(["-c", &kill]).status();
     assert!(sent.unwrap().success());
 }
 
@@ -73,11 +74,21 @@ fn threads_survive_any_order_of_go_stop_and_ponderhit() {
 }
 
 /// Finch at work in a folder.
-fn start(folder: &Path, arguments: &[&str]) -> Child {
+fn start(folder: &Path, arguments: &[&str]) -> OwnedProcess {
     let mut command = Command::new(FINCH);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(Stdio::piped()).spawn().unwrap()
+    OwnedProcess(command.stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// Waits until something is so.
+#[track_caller]
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + TIMEOUT;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Removes the folder `gone` as soon as it holds `file`: the command must fail with one line that names it.
@@ -86,20 +97,24 @@ fn fails_without_its_folder(arguments: &[&str], file: &str) {
     let folder = TempDir::new().unwrap();
     let gone = folder.path().join("gone");
     fs::create_dir(&gone).unwrap();
-    let child = start(folder.path(), arguments);
-    let deadline = Instant::now() + TIMEOUT;
-    let begun = || fs::metadata(gone.join(file)).is_ok_and(|file| file.len() > 0);
-    while !begun() {
-        assert!(Instant::now() < deadline, "{arguments:?} writes no {file}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut process = start(folder.path(), arguments);
+    wait_until(&format!("{arguments:?} writes no {file}"), || {
+        fs::metadata(gone.join(file)).is_ok_and(|file| file.len() > 0)
+    });
     // A file that is being made anew may come in between.
     while gone.exists() {
         let _ = fs::remove_dir_all(&gone);
     }
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+    let mut status = None;
+    wait_until(&format!("{arguments:?} goes on without its folder"), || {
+        status = process.0.try_wait().unwrap();
+        status.is_some()
+    });
+    let mut text = String::new();
+    let mut stderr = process.0.stderr.take().unwrap();
+    stderr.read_to_string(&mut text).unwrap();
+    let code = status.and_then(|status| status.code());
+    assert_eq!(code, Some(1), "{arguments:?}: {text}");
     let last = text.trim_end().lines().last().unwrap_or_default();
     assert!(last.starts_with("finch: gone"), "{arguments:?}: {text}");
 }

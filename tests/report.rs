@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
+use crate::common::OwnedProcess;
 use crate::tune::Desk;
 
 fn page(desk: &Desk, out: &str) -> String {
@@ -73,16 +74,6 @@ fn a_reference_to_an_unknown_player_is_refused() {
     assert!(text.contains("no built-in weights nobody"), "{text}");
 }
 
-/// A process that is ended with its test.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// What a watched folder answers at `/body`.
 fn body(address: &str, host: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
@@ -106,7 +97,7 @@ fn a_watched_folder_is_served_to_this_machine_and_updates() {
         String::from_utf8_lossy(&tuned.stderr)
     );
     let mut command = desk.command(&["report", "--watch", "out"]);
-    let mut server = Server(command.stderr(Stdio::piped()).spawn().unwrap());
+    let mut server = OwnedProcess(command.stderr(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     let stderr = server.0.stderr.take().unwrap();
     BufReader::new(stderr).read_line(&mut line).unwrap();

@@ -6,7 +6,7 @@
 #   --finch FILE     the engine (target/release/finch)
 #   --games FILE     masters' games (PGN) instead of the built-in ones
 #   --linares FILE   the games of the 2011 paper instead of the built-in ones
-#   --seeds N        runs of each experiment (5)
+#   --seeds N        runs of each experiment, at least 2 (5)
 #   --out DIR        folder of the runs (runs/papers); what is finished there is not run again
 #
 # Parts, all of them if none is named; processor time of five seeds on the built-in games:
@@ -139,7 +139,7 @@ mentor() {
     local labels=$out/mentor.epd source=${games[1]:-tuning/games/stockfish.pgn.zst}
     local sizes=(--set data.positions=2000 --set data.validation=2000)
     [ ${#games[@]} -eq 0 ] || sizes=()
-    [ -e "$labels" ] || "$finch" label "$source" --per-game 1 --positions 10400 --depth 2 --fresh \
+    "$finch" label "$source" --per-game 1 --positions 10400 --depth 2 --fresh \
         --engine "cmd=$finch option.Network=false option.Hash=1" --out "$labels"
     experiment mentor david-tabibi-2011 --runs "$seeds" --games "$labels" "${sizes[@]}" \
         --set fitness.mentor_scale=100 --set fitness.own_scale=100

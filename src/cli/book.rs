@@ -108,18 +108,15 @@ impl Out {
 fn build(games: &[PathBuf], plies: usize, min_games: u64, out: &Out) -> Result<String> {
     out.check()?;
     let sources: Vec<Source> = games.iter().map(Source::file).collect();
-    let (games, tally) = data::games(&sources, &Selection::default())?;
     let mut builder = BookBuilder::default();
     let mut used = 0;
-    for game in &games {
-        let Some(result) = result(game) else {
-            continue;
-        };
-        let start = Position::from_chess(game.start.clone());
-        let moves = &game.moves[..plies.min(game.moves.len())];
-        builder.add_game(&start, moves, result);
-        used += 1;
-    }
+    let tally = data::each_game(&sources, &Selection::default(), |game| {
+        if let Some(result) = result(&game) {
+            let moves = &game.moves[..plies.min(game.moves.len())];
+            builder.add_game(&Position::from_chess(game.start.clone()), moves, result);
+            used += 1;
+        }
+    })?;
     let written = out.write(&builder.build(min_games))?;
     Ok(format!(
         "{}, {used} with a result: {written}",

@@ -53,7 +53,7 @@ impl Arguments {
     fn papers(&self) -> anyhow::Result<()> {
         for folder in &self.folders {
             if report::write_papers(folder)? == 0 {
-                bail!("{}: no runs that repeat a paper", folder.display());
+                bail!("{}: no finished runs that repeat a paper", folder.display());
             }
             println!("{}", folder.join(report::FILE).display());
         }

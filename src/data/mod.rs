@@ -124,8 +124,19 @@ pub fn games(
     sources: &[Source],
     selection: &Selection,
 ) -> Result<(Vec<PgnGame>, Tally), DataError> {
-    let mut tally = Tally::default();
     let mut games = Vec::new();
+    let tally = each_game(sources, selection, |game| games.push(game))?;
+    Ok((games, tally))
+}
+
+/// Shows these games one after the other, in the memory of one. Fails if there are none.
+pub fn each_game(
+    sources: &[Source],
+    selection: &Selection,
+    mut visit: impl FnMut(PgnGame),
+) -> Result<Tally, DataError> {
+    let mut tally = Tally::default();
+    let mut visited = 0_usize;
     let is_full = |read: usize| selection.max_games > 0 && read >= selection.max_games;
     for source in sources {
         if is_full(tally.games) {
@@ -134,7 +145,10 @@ pub fn games(
         pgn::each_game(source, selection, |item| {
             tally.games += usize::from(!matches!(item, pgn::PgnItem::Empty));
             match item {
-                pgn::PgnItem::Game(game) => games.push(*game),
+                pgn::PgnItem::Game(game) => {
+                    visit(*game);
+                    visited += 1;
+                }
                 pgn::PgnItem::Bad(reason) => {
                     tally.skip_bad(|| format!("{}: {reason}", source.name()));
                 }
@@ -146,10 +160,10 @@ pub fn games(
             !is_full(tally.games)
         })?;
     }
-    if games.is_empty() {
+    if visited == 0 {
         return Err(DataError::NoPositions(tally.summary()));
     }
-    Ok((games, tally))
+    Ok(tally)
 }
 
 fn unreadable(file: &Path, error: &std::io::Error) -> DataError {

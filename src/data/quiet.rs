@@ -1,5 +1,5 @@
 //! What a quiet position is: one whose static evaluation means something, because nothing is about
-//! to be won. This is the crate's only definition; a quiescence search leads to such positions.
+//! to be won. All definitions of the crate are here; a quiescence search leads to such positions.
 
 use shakmaty::Move;
 
@@ -23,6 +23,12 @@ pub fn is_quiet(position: &Position, margin: i32) -> bool {
 /// The same for a position whose best move is known from a search: that is quiet, too.
 pub fn is_quiet_with_best(position: &Position, best: Move) -> bool {
     is_quiet_move(best) && is_quiet(position, 0)
+}
+
+/// Less than that: the best move is quiet and the side to move is not in check, but a capture may
+/// still win something.
+pub fn has_quiet_best(position: &Position, best: Move) -> bool {
+    is_quiet_move(best) && !position.in_check()
 }
 
 /// Whether a move neither captures nor promotes.

@@ -17,7 +17,7 @@ use super::epd::fields;
 use super::label::{GameId, Label};
 use super::mentor::{MentorEngine, MentorError, Question};
 use super::pgn::PgnGame;
-use super::quiet::{is_quiet, is_quiet_move, is_quiet_with_best};
+use super::quiet::{has_quiet_best, is_quiet, is_quiet_with_best};
 use crate::eval::Weights;
 use crate::position::{Game, Position, movegen};
 use crate::random::{Purpose, stream};
@@ -37,8 +37,8 @@ pub struct SelfPlay {
     pub blunders: f64,
     /// The chance that a quiet position is kept, or that a position is probed.
     pub share: f64,
-    /// Which positions of games are quiet: only those in which no capture wins anything, or all
-    /// whose best move is quiet and that are not in check.
+    /// True: only positions in which no capture wins anything are quiet. False: all whose best move is
+    /// quiet and in which the side to move is not in check.
     pub settled: bool,
     /// A score beyond this ends the game: centipawns of whoever plays.
     pub decided: u32,
@@ -184,7 +184,7 @@ fn labelled_game<E>(
     let visit = |position: &Position, best: Move, score: i32, random: &mut ChaCha8Rng| {
         let is_quiet = match play.settled {
             true => is_quiet_with_best(position, best),
-            false => is_quiet_move(best) && !position.in_check(),
+            false => has_quiet_best(position, best),
         };
         if is_quiet && random.random_bool(play.share) {
             labels.push(Label::new(position.clone(), score, GameId(number)));

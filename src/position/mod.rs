@@ -26,7 +26,7 @@ use thiserror::Error;
 
 pub use game::{Game, IllegalMove};
 pub use keys::Keys;
-pub use see::see_at_least;
+pub use see::{safe_quiet_checks, see_at_least};
 
 /// Why a FEN is not accepted.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
 
+use super::movegen::{self, MoveKind};
 use super::{Position, see_value};
 
 /// Whether the SEE of `m` is at least `threshold`. Castling, en passant and promotions count as
@@ -30,6 +31,15 @@ pub fn see_at_least(position: &Position, m: Move, threshold: i32) -> bool {
         return true;
     }
     mover_wins_exchange(position.board(), position.turn(), from, to, balance)
+}
+
+/// Quiet moves that give check, discovered checks included, and do not lose material.
+pub fn safe_quiet_checks(position: &Position, mut emit: impl FnMut(Move)) {
+    movegen::generate(position, MoveKind::Quiet, |m| {
+        if see_at_least(position, m, 0) && position.after(m).in_check() {
+            emit(m);
+        }
+    });
 }
 
 /// Plays out the captures on `target`. `balance` is the mover's, if its piece is captured, and is

@@ -21,7 +21,7 @@ use super::transposition::{Bound, Entry, TranspositionTable};
 use super::{EngineError, SearchResult};
 use crate::eval::{Evaluator, Weights};
 use crate::position::movegen::{self, MoveKind, PackedMove};
-use crate::position::{Game, Position, see_at_least, see_value};
+use crate::position::{Game, Position, safe_quiet_checks, see_at_least, see_value};
 
 /// Depth of a full-width search: all moves, then captures, written `3`, `3+3`, or with checks
 /// `3+c1` and `3+3c1`.
@@ -64,10 +64,17 @@ impl FromStr for FullWidthDepth {
             },
             checks: number(checks)?,
         };
-        match (1..=MOST_PLIES).contains(&plies) {
+        match (1..=MOST_PLIES).contains(&plies) && depth.has_room_for_checks() {
             true => Ok(depth),
             false => Err(wrong()),
         }
+    }
+}
+
+impl FullWidthDepth {
+    /// Checks are tried in plies of quiescence only.
+    pub fn has_room_for_checks(&self) -> bool {
+        self.captures.is_none_or(|captures| self.checks <= captures)
     }
 }
 
@@ -255,18 +262,17 @@ impl FullWidthSearch {
         if position.in_check() && !movegen::has_legal_move(position) {
             return mated_in(ply);
         }
-        let mut best_score = self.evaluator.evaluate(position);
         let captures = self.depth_limit.captures.unwrap_or(MAX_PLY as u32);
-        if played >= captures || ply + 1 >= MAX_PLY {
-            return best_score;
-        }
         let checks = self.depth_limit.checks;
-        let evades = position.in_check() && checks > 0 && played <= checks;
-        if evades {
-            best_score = -INFINITE;
-        }
-        if best_score >= beta {
-            return best_score;
+        let is_last = ply + 1 >= MAX_PLY;
+        // Nobody stands pat in check; the last check is answered, too.
+        let evades = position.in_check() && checks > 0 && played <= checks && !is_last;
+        let mut best_score = -INFINITE;
+        if !evades {
+            best_score = self.evaluator.evaluate(position);
+            if played >= captures || is_last || best_score >= beta {
+                return best_score;
+            }
         }
         alpha = alpha.max(best_score);
         let mut moves = quiescence_moves(position, evades, played < checks);
@@ -400,12 +406,10 @@ fn quiescence_moves(position: &Position, evades: bool, checks: bool) -> Moves {
     movegen::generate(position, MoveKind::Tactical, |m| {
         moves.push(m, exchange_gain(m));
     });
-    if evades || checks {
-        movegen::generate(position, MoveKind::Quiet, |m| {
-            if evades || position.after(m).in_check() && see_at_least(position, m, 0) {
-                moves.push(m, 0);
-            }
-        });
+    if evades {
+        movegen::generate(position, MoveKind::Quiet, |m| moves.push(m, 0));
+    } else if checks {
+        safe_quiet_checks(position, |m| moves.push(m, 0));
     }
     moves
 }
@@ -453,7 +457,7 @@ mod tests {
         for text in ["3", "3+3", "6+0", "6+c1", "6+3c2"] {
             assert_eq!(text.parse::<FullWidthDepth>().unwrap().to_string(), text);
         }
-        for wrong in ["", "0", "3+", "+3", "3+c", "3+c1c1", "x", "65"] {
+        for wrong in ["", "0", "3+", "+3", "3+c", "3+c1c1", "3+1c2", "x", "65"] {
             assert!(wrong.parse::<FullWidthDepth>().is_err(), "{wrong}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{JobError, TaskSource, processes};
+use super::{JobError, ServiceThreads, TaskSource, processes};
 
 /// Part in an MPI job, which this build cannot take.
 pub(super) struct Membership;
@@ -45,7 +45,7 @@ pub(super) fn share(
 
 /// Does tasks for rank 0; without a job there are none.
 pub fn serve<S>(
-    _threads: usize,
+    _threads: impl Into<ServiceThreads>,
     _prepare: impl Fn() -> S + Sync,
     _work: impl Fn(&mut S, &[u8], &AtomicBool) -> Option<Vec<u8>> + Sync,
 ) {

@@ -78,6 +78,20 @@ fn number_in_environment(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// The threads of a helper that serve, each one task at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceThreads {
+    pub count: usize,
+    /// How many threads the task of each keeps busy.
+    pub width: usize,
+}
+
+impl From<usize> for ServiceThreads {
+    fn from(count: usize) -> ServiceThreads {
+        ServiceThreads { count, width: 1 }
+    }
+}
+
 /// Where tasks come from.
 pub trait TaskSource: Sync {
     /// The number of a task that nobody else gets, for a rank that will do it.
@@ -256,6 +270,8 @@ where
     T: Serialize + Sync,
     R: DeserializeOwned + Send,
 {
+    // A task for a rank that is not there would never be done.
+    debug_assert!(!doer::has_helpers() || tasks.len() <= processes());
     map_from(&TaskOfEachRank::new(tasks.len()), tasks, own)
 }
 

@@ -1,6 +1,6 @@
 //! The seam as an MPI job: messages between rank 0 and its helpers.
 //!
-//! A helper reports [`READY`] once for each of its threads, then gets a [`TASK`] and answers with a
+//! A helper reports [`READY`] once for each thread that serves, with how many it stands for, then gets a [`TASK`] and answers with a
 //! [`RESULT`], which reports it ready again. [`END`] ends its service; it stops what it does and
 //! confirms with [`GONE`], after which nothing of that service is under way. [`SERVICE`] says what
 //! comes next where a command does several things. [`BYE`] ends the job. [`FAILED`] says why a helper
@@ -20,7 +20,7 @@ use mpi::traits::{Communicator, Destination, Source};
 use nix::sys::signal::{SigSet, Signal, raise};
 use parking_lot::Mutex;
 
-use super::{JobError, TaskSource, processes, usage};
+use super::{JobError, ServiceThreads, TaskSource, processes, usage};
 use crate::search::STACK_BYTES;
 
 const READY: i32 = 1;
@@ -161,8 +161,8 @@ pub(super) fn most_helper_threads() -> usize {
     HELPER_THREADS[1].load(Relaxed)
 }
 
-fn add_ready_thread(helper: i32) {
-    let threads = HELPER_THREADS[0].fetch_add(1, Relaxed) + 1;
+fn add_ready_thread(helper: i32, width: usize) {
+    let threads = HELPER_THREADS[0].fetch_add(width, Relaxed) + width;
     HELPER_THREADS[1].fetch_max(threads, Relaxed);
     READY_HELPERS.lock().push(helper);
 }
@@ -303,7 +303,10 @@ pub(super) fn share(
         wait.end();
         silence.heard(helper);
         match tag {
-            READY => add_ready_thread(helper),
+            READY => {
+                let width = number_before(&message).map_or(1, |(width, _)| width);
+                add_ready_thread(helper, width as usize);
+            }
             RESULT => {
                 READY_HELPERS.lock().push(helper);
                 if let Some((of, number, rest)) = split(&message)
@@ -398,13 +401,15 @@ pub fn dismiss() {
 /// Does tasks for rank 0 on some threads until it needs no more. Each thread keeps what `prepare`
 /// makes for it; `work` may give up when its flag is set.
 pub fn serve<S>(
-    threads: usize,
+    threads: impl Into<ServiceThreads>,
     prepare: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &[u8], &AtomicBool) -> Option<Vec<u8>> + Sync,
 ) {
     if IS_OVER.load(Relaxed) {
         return;
     }
+    let ServiceThreads { count, width } = threads.into();
+    let width = width as u64;
     let stop = AtomicBool::new(false);
     let (hand_out, tasks) = unbounded::<Vec<u8>>();
     let serve_on_thread = |tasks: Receiver<Vec<u8>>| {
@@ -418,19 +423,29 @@ pub fn serve<S>(
             if stop.load(Relaxed) {
                 return;
             }
-            let time = start.elapsed().as_nanos() as u64;
+            let time = start.elapsed().as_nanos() as u64 * width;
             let head = [head(round, number), time.to_le_bytes().to_vec()].concat();
             send(0, RESULT, &[head, result].concat());
         }
     };
     thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
+        let mut failure = None;
+        let mut started = 0;
+        for _ in 0..count.max(1) {
             let (tasks, serve_on_thread) = (tasks.clone(), &serve_on_thread);
             let thread = thread::Builder::new().stack_size(STACK_BYTES);
             match thread.spawn_scoped(scope, move || serve_on_thread(tasks)) {
-                Ok(_) => send(0, READY, &[]),
-                Err(error) => log::warn!("a helper has a thread less: {error}"),
+                Ok(_) => {
+                    send(0, READY, &width.to_le_bytes());
+                    started += 1;
+                }
+                Err(error) => failure = Some(error),
             }
+        }
+        match failure {
+            Some(error) if started == 0 => fail(&format!("no thread can be started: {error}")),
+            Some(error) => log::warn!("a helper has only {started} threads: {error}"),
+            None => {}
         }
         hand_out_until_the_end(&hand_out);
         stop.store(true, Relaxed);

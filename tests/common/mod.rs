@@ -36,6 +36,16 @@ pub fn write_script(to: &Path, text: &str) {
     assert!(shell.status().unwrap().success());
 }
 
+/// A process that is ended with its test.
+pub struct OwnedProcess(pub Child);
+
+impl Drop for OwnedProcess {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 pub struct Engine {
     child: Child,
     stdin: Option<ChildStdin>,

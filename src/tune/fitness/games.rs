@@ -161,6 +161,10 @@ impl FitnessConfig for GamesSettings {
         check_range("games", self.games, 0..=MAX_GAMES)?;
         check_range("validation_games", self.validation_games, 0..=MAX_GAMES)?;
         self.time_control()?;
+        if !self.full_width().has_room_for_checks() {
+            let problem = "more plies of checks than of captures";
+            return Err(SettingError::new("checks", problem));
+        }
         let has_limit = self.depth.is_some() || self.nodes.is_some() || self.clock.is_some();
         if has_limit && self.search == SearchKind::Plain {
             let problem = "depth, nodes and clock are for search = \"finch\"";
@@ -248,13 +252,17 @@ impl GamesSettings {
             ..GameLimits::default()
         };
         match self.search {
-            SearchKind::Plain => GameLimits::full_width(FullWidthDepth {
-                plies: self.plies,
-                captures: self.captures,
-                checks: self.checks,
-            }),
+            SearchKind::Plain => GameLimits::full_width(self.full_width()),
             SearchKind::Finch if own.is_empty() => GameLimits::depth(self.plies),
             SearchKind::Finch => own,
+        }
+    }
+
+    fn full_width(&self) -> FullWidthDepth {
+        FullWidthDepth {
+            plies: self.plies,
+            captures: self.captures,
+            checks: self.checks,
         }
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -185,14 +185,6 @@ pub struct MovesFitness {
     validation: CaseSet,
     memory_left: AtomicUsize,
     variations: RwLock<Option<VariationCache>>,
-    /// The individuals of the last count: those of a generation are counted part by part.
-    last_players: Mutex<Arc<LastPlayers>>,
-}
-
-#[derive(Default)]
-struct LastPlayers {
-    genes: Vec<Vec<f64>>,
-    players: Vec<Phenotype>,
 }
 
 impl MovesFitness {
@@ -206,24 +198,10 @@ impl MovesFitness {
             genome,
             memory_left: AtomicUsize::new(settings.memory_mib << 20),
             variations: RwLock::new(None),
-            last_players: Mutex::default(),
             settings,
             training: CaseSet::new(collection.training),
             validation: CaseSet::new(collection.validation),
         }
-    }
-
-    /// The individuals with their weights, made once for all parts of a generation.
-    fn players(&self, individuals: &[&[f64]]) -> Arc<LastPlayers> {
-        let mut last = self.last_players.lock();
-        if last.genes != individuals {
-            let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
-            *last = Arc::new(LastPlayers {
-                genes: individuals.iter().map(|genes| genes.to_vec()).collect(),
-                players: individuals.iter().map(player).collect(),
-            });
-        }
-        Arc::clone(&last)
     }
 
     /// The tree of a case, if trees are kept and there is memory for it.
@@ -350,21 +328,21 @@ impl MovesFitness {
 
     /// The sum over the training cases for each individual.
     fn judge(&self, individuals: &[&[f64]], batch: &Batch) -> Vec<f64> {
-        let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
         let by_variations = self.settings.keep == Keep::Variations && *batch == Batch::All;
         match (self.settings.objective, individuals) {
             // Gradient ascent continues here on the same cases, so the cache is not wasted.
             (Objective::Count, [genes]) if by_variations => vec![self.solved_by_variations(genes)],
             (Objective::Count, _) => {
-                let players: Vec<_> = individuals.iter().map(player).collect();
-                let solved = self.solved(&self.training, &self.indices(batch), &players);
+                let cases = CaseRange::Batch(self.indices(batch));
+                let solved = self.count_solved(individuals, &cases);
                 solved.into_iter().map(f64::from).collect()
             }
             (Objective::Likelihood, _) => {
                 let likelihood = |genes: &&[f64]| {
                     self.prepare_gradients(genes, batch);
                     let indices = self.indices(batch);
-                    self.likelihood(&indices, &player(genes), false).value
+                    let player = Phenotype::new(&self.genome, genes);
+                    self.likelihood(&indices, &player, false).value
                 };
                 individuals.iter().map(likelihood).collect()
             }
@@ -380,10 +358,9 @@ impl MovesFitness {
 
     /// The share of the validation cases that an individual solves, whatever the objective.
     pub fn validation_share_solved(&self, genes: &[f64]) -> Option<f64> {
-        let indices: Vec<u32> = (0..self.validation.cases.len() as u32).collect();
-        let player = [Phenotype::new(&self.genome, genes)];
-        let solved = self.solved(&self.validation, &indices, &player);
-        (!indices.is_empty()).then(|| f64::from(solved[0]) / indices.len() as f64)
+        let count = self.validation_count();
+        let solved = self.count_solved(&[genes], &CaseRange::Validation(0..count as u32));
+        (count > 0).then(|| f64::from(solved[0]) / count as f64)
     }
 }
 
@@ -479,14 +456,15 @@ impl Fitness for MovesFitness {
 
 impl CaseCounter for MovesFitness {
     fn count_solved(&self, individuals: &[&[f64]], cases: &CaseRange) -> Vec<u32> {
-        let last = self.players(individuals);
+        let player = |genes: &&[f64]| Phenotype::new(&self.genome, genes);
+        let players: Vec<_> = individuals.iter().map(player).collect();
         let all = |range: &Range<u32>| range.clone().collect();
         let (set, indices): (_, Vec<u32>) = match cases {
             CaseRange::Training(range) => (&self.training, all(range)),
             CaseRange::Batch(indices) => (&self.training, indices.clone()),
             CaseRange::Validation(range) => (&self.validation, all(range)),
         };
-        self.solved(set, &indices, &last.players)
+        self.solved(set, &indices, &players)
     }
 
     fn validation_count(&self) -> usize {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Move, MoveList, Role};
 
 use crate::position::movegen::{self, MoveKind, PackedMove};
-use crate::position::{Position, see_at_least, see_value};
+use crate::position::{Position, safe_quiet_checks, see_at_least, see_value};
 use crate::random::mix;
 
 /// How far quiescence goes.
@@ -81,11 +81,7 @@ pub fn expand(
         });
     }
     if ply < settings.checks {
-        movegen::generate(position, MoveKind::Quiet, |m| {
-            if position.after(m).in_check() && see_at_least(position, m, 0) {
-                moves.push(m);
-            }
-        });
+        safe_quiet_checks(position, |m| moves.push(m));
     }
     (NodeKind::StandPat, in_order(moves))
 }

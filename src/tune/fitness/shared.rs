@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arena, Batch, CaseCounter, CaseRange, Fitness, FitnessConfig, ValueAndGradient};
 use crate::play::Pairing;
-use crate::work;
+use crate::work::{self, ServiceThreads};
 
 /// What rank 0 asks of the others.
 #[derive(Deserialize, Serialize)]
@@ -48,8 +48,8 @@ pub(super) fn game_message(players: &[&[f64]], pairing: &Pairing) -> Vec<u8> {
     serde_json::to_vec(&task).unwrap_or_default()
 }
 
-/// So many cases, divided among the ranks. Each gets the same ones in every generation: making the
-/// tree of a position takes a hundred times as long as reading it.
+/// So many cases, divided among the ranks. Where a generation has all cases, each rank gets the same
+/// ones every time: making the tree of a position takes a hundred times as long as reading it.
 fn parts(count: usize) -> impl Iterator<Item = Range<usize>> {
     let ranks = work::processes();
     (0..ranks).map(move |rank| count * rank / ranks..count * (rank + 1) / ranks)
@@ -213,5 +213,14 @@ pub fn serve(fitness: &dyn Fitness, pool: &rayon::ThreadPool) {
                 serde_json::to_vec(&counts).ok()
             }
         };
-    work::serve(pool.current_num_threads(), || (), answer);
+    let threads = pool.current_num_threads();
+    let threads = match fitness.case_counter() {
+        // One task uses the whole pool.
+        Some(_) => ServiceThreads {
+            count: 1,
+            width: threads,
+        },
+        None => threads.into(),
+    };
+    work::serve(threads, || (), answer);
 }

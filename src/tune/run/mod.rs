@@ -178,7 +178,9 @@ impl<'a> Run<'a> {
         if settings.elo_every > 0 {
             columns.extend([ELO, ELO_ERROR].map(str::to_owned));
         }
-        if work::has_helpers() {
+        // A run that an MPI job began may go on without one.
+        let had_helpers = RunJournal::read(folder).is_ok_and(|known| known.column(BUSY).is_some());
+        if work::has_helpers() || had_helpers {
             columns.push(BUSY.to_owned());
         }
         let mut journal = RunJournal::new(columns);
@@ -226,9 +228,11 @@ impl<'a> Run<'a> {
             // Without a match in this generation its cells stay empty.
             let cells = self.journal.columns().len() - journal::ALWAYS;
             figures.resize(cells, None);
-            if let (Some(before), Some(after)) = (before, work::usage()) {
+            if let (Some(before), Some(after)) = (before, work::usage())
+                && let Some(place) = self.journal.column(BUSY)
+            {
                 let busy = after.since(&before).efficiency();
-                figures[cells - 1] = Some(journal::rounded(busy, 1000.0));
+                figures[place - journal::ALWAYS] = Some(journal::rounded(busy, 1000.0));
             }
             let seconds = self.seconds();
             self.journal.append(self.folder, next, seconds, figures)?;
