@@ -196,5 +196,7 @@ fn the_papers_page_groups_runs_by_paper() {
     let output = desk.command(&["report", "--papers", "all"]).output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no finished runs that repeat a paper"));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("no finished runs that repeat a paper")
+    );
 }
