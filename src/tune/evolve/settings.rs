@@ -179,7 +179,7 @@ impl EvolveSettings {
                 validations: 10,
                 learning_rate: [0.001, 0.00005],
                 weight_decay: 0.01,
-                lambda: [1.0, 0.4],
+                lambda: [1.0, 0.2],
                 validation_share: 0.02,
             },
             search: ConstantsTuning {
@@ -310,7 +310,8 @@ impl EvolveSettings {
     }
 
     fn between(&self, [first, last]: [f64; 2], generation: u64) -> f64 {
-        first + (last - first) * self.ramp(generation)
+        let ramp = self.ramp(generation);
+        first * (1.0 - ramp) + last * ramp
     }
 
     /// Positions kept in a generation.
@@ -442,10 +443,10 @@ mod tests {
     fn values_move_from_first_to_later() {
         let settings = EvolveSettings::new(ZERO);
         assert_eq!((settings.nodes(1), settings.lambda(1)), (100, 1.0));
-        assert_eq!((settings.nodes(5), settings.lambda(5)), (175, 0.7));
-        assert_eq!((settings.nodes(90), settings.lambda(90)), (250, 0.4));
+        assert_eq!((settings.nodes(5), settings.lambda(5)), (175, 0.6));
+        assert_eq!((settings.nodes(90), settings.lambda(90)), (250, 0.2));
         assert_eq!((settings.share(1), settings.share(9)), (0.15, 0.6));
         let settings = EvolveSettings::new("default");
-        assert_eq!((settings.nodes(1), settings.lambda(1)), (500, 0.4));
+        assert_eq!((settings.nodes(1), settings.lambda(1)), (500, 0.2));
     }
 }
