@@ -12,7 +12,7 @@
 #             tables, all of king and pawn against king; the probes beside fathom's
 #   kills     20 kills of evolve, tune search and train at random moments: same results
 #   builds    the same bench from builds for several processors, and their speed beside the native one
-#   address   unit tests, UCI sessions, searches and hostile files under AddressSanitizer
+#   address   unit tests, UCI sessions, searches and readers of files under AddressSanitizer
 #   fuzz      every reader for five minutes (scripts/fuzz.sh; needs cargo-fuzz)
 #   deny      licences, sources and duplicates of the crates (deny.toml; needs cargo-deny)
 set -euo pipefail
@@ -103,7 +103,7 @@ address() {
     # The sanitizers are behind a switch of the compiler that the stable one has, too. `ulimit -v`, which
     # some tests set, leaves no room for the sanitizer's shadow memory.
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo test --target "$host" --target-dir target/address \
-        -- lib:: search:: eval:: position:: data:: play:: uci:: engine:: perft:: book:: tablebase:: network:: \
+        -- search:: eval:: position:: data:: play:: uci:: engine:: perft:: book:: tablebase:: network:: \
         --skip memory --skip survives_100_000
 }
 
