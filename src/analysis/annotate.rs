@@ -1,12 +1,16 @@
 //! Annotated games: every position analysed, mistakes marked, the better line as a variation.
 
+mod draft;
 mod page;
 mod players;
 mod reader;
 
+use std::io;
+
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{ByColor, Color, Move, Outcome, Position as _};
+use thiserror::Error;
 
 use super::analyser::{Analyser, AnalyserError};
 use crate::eval::Centipawns;
@@ -16,6 +20,7 @@ use crate::position::Position;
 use crate::search::Limits;
 use crate::search::score::ReportedScore;
 
+pub use draft::AnalysisDraft;
 pub use page::page;
 pub use players::{PlayerErrors, errors_by_player};
 pub use reader::{GameItem, SourceGame, each_game};
@@ -131,59 +136,90 @@ pub struct AnnotatedGame {
     outcome: Outcome,
 }
 
-/// Analyses every position of a game.
-pub fn annotate(
-    game: &SourceGame,
-    analyser: &mut Analyser,
-    limits: Limits,
-    mut progress: impl FnMut(usize),
-) -> Result<AnnotatedGame, AnalyserError> {
-    let mut position = Position::from_chess(game.start.clone());
-    let mut before = evaluate(&position, analyser, limits)?;
-    let mut moves = Vec::with_capacity(game.moves.len());
-    for (index, (m, clocks)) in game.moves.iter().enumerate() {
-        let after_position = position.after(*m);
-        let after = evaluate(&after_position, analyser, limits)?;
-        moves.push(annotated_move(&position, *m, &before, &after, clocks));
-        (position, before) = (after_position, after);
-        progress(index + 1);
-    }
-    Ok(AnnotatedGame {
-        tags: game.tags.clone(),
-        engine: analyser.name.clone(),
-        moves,
-        outcome: game.outcome,
-    })
+#[derive(Debug, Error)]
+pub enum AnnotateError {
+    #[error(transparent)]
+    Analyser(#[from] AnalyserError),
+    #[error("the draft of the analysis: {0}")]
+    Draft(#[from] io::Error),
 }
 
-/// Positions without a legal move need no engine.
-fn evaluate(
-    position: &Position,
-    analyser: &mut Analyser,
+/// Analyses games one after the other. With a draft, the analysis survives an interruption.
+pub struct Annotator {
+    analyser: Analyser,
     limits: Limits,
-) -> Result<Evaluation, AnalyserError> {
-    let mut last: Option<EngineLine> = None;
-    if position.chess().legal_moves().is_empty() {
-        let score = match position.in_check() {
-            true => ReportedScore::Mate(0),
-            false => ReportedScore::Centipawns(Centipawns(0)),
-        };
-        return Ok(Evaluation {
-            score,
-            pv: Vec::new(),
-        });
+    draft: Option<AnalysisDraft>,
+}
+
+impl Annotator {
+    pub fn new(analyser: Analyser, limits: Limits, draft: Option<AnalysisDraft>) -> Annotator {
+        Annotator {
+            analyser,
+            limits,
+            draft,
+        }
     }
-    let best = analyser.analyse(position, limits, &mut |line| last = Some(line))?;
-    Ok(last.map_or(
-        Evaluation {
-            score: ReportedScore::Centipawns(Centipawns(0)),
-            pv: vec![best],
-        },
-        |line| Evaluation {
-            score: line.score,
-            pv: line.pv,
-        },
-    ))
+
+    /// Analyses every position of a game.
+    ///
+    /// The calling thread needs [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
+    pub fn annotate(
+        &mut self,
+        game: &SourceGame,
+        mut progress: impl FnMut(usize),
+    ) -> Result<AnnotatedGame, AnnotateError> {
+        let mut position = Position::from_chess(game.start.clone());
+        let mut before = self.evaluate(&position)?;
+        let mut moves = Vec::with_capacity(game.moves.len());
+        for (index, (m, clocks)) in game.moves.iter().enumerate() {
+            let after_position = position.after(*m);
+            let after = self.evaluate(&after_position)?;
+            moves.push(annotated_move(&position, *m, &before, &after, clocks));
+            (position, before) = (after_position, after);
+            progress(index + 1);
+        }
+        Ok(AnnotatedGame {
+            tags: game.tags.clone(),
+            engine: self.analyser.name.clone(),
+            moves,
+            outcome: game.outcome,
+        })
+    }
+
+    /// Positions without a legal move need no engine.
+    fn evaluate(&mut self, position: &Position) -> Result<Evaluation, AnnotateError> {
+        if position.chess().legal_moves().is_empty() {
+            let score = match position.in_check() {
+                true => ReportedScore::Mate(0),
+                false => ReportedScore::Centipawns(Centipawns(0)),
+            };
+            let pv = Vec::new();
+            return Ok(Evaluation { score, pv });
+        }
+        if let Some(recorded) = self.draft.as_mut().and_then(|draft| draft.next(position)) {
+            return Ok(recorded);
+        }
+        let mut last: Option<EngineLine> = None;
+        let best = self
+            .analyser
+            .analyse(position, self.limits, &mut |line| last = Some(line))?;
+        let evaluation = match last {
+            Some(EngineLine { score, pv, .. }) => Evaluation { score, pv },
+            None => Evaluation {
+                score: ReportedScore::Centipawns(Centipawns(0)),
+                pv: vec![best],
+            },
+        };
+        if let Some(draft) = &self.draft {
+            draft.add(position, &evaluation)?;
+        }
+        Ok(evaluation)
+    }
+
+    /// Deletes the draft: call it once the annotated games are written.
+    pub fn finish(self) -> io::Result<()> {
+        self.draft.map_or(Ok(()), AnalysisDraft::discard)
+    }
 }
 
 fn annotated_move(

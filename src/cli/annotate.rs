@@ -1,6 +1,5 @@
 //! `finch annotate GAMES.pgn`: analyses games and writes them back with scores and better lines.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -13,11 +12,12 @@ use super::WeightsOption;
 use super::output::{OutputOptions, json_line};
 use crate::analysis::Analyser;
 use crate::analysis::annotate::{
-    AnnotatedGame, GameItem, PlayerErrors, PlayerFigures, SourceGame, annotate, each_game,
-    errors_by_player, page,
+    AnalysisDraft, AnnotatedGame, Annotator, GameItem, PlayerErrors, PlayerFigures, SourceGame,
+    each_game, errors_by_player, page,
 };
 use crate::data::Source;
-use crate::files::AtomicFile;
+use crate::files::{check_file, draft_path, write_atomically};
+use crate::hash::StableHasher;
 use crate::play::player_config::PlayerConfig;
 use crate::search::{Limits, STACK_BYTES};
 use crate::terminal;
@@ -28,7 +28,8 @@ use crate::terminal;
     after_help = "Example:\n  finch annotate games.pgn --movetime 200 --out annotated.pgn --page annotated.html\n\n\
     Clocks ([%clk], [%emt]) are kept, other comments and variations are not. Each player gets an\n\
     accuracy and a mean centipawn loss, in tags and on the page. A table at the end tells how each\n\
-    player errs over all games; --json prints it instead of the games."
+    player errs over all games; --json prints it instead of the games.\n\n\
+    With --out or --page, the same call resumes after an interruption, from a file that ends in .draft."
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -66,40 +67,38 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
-        let mut files = Vec::new();
-        for path in [&self.out, &self.page] {
-            files.push(path.as_ref().map(|path| self.create(path)).transpose()?);
+        for path in [&self.out, &self.page].into_iter().flatten() {
+            self.check(path)?;
         }
         let games = self.read()?;
-        let mut analyser = self.analyser()?;
-        let limits = self.limits();
         let plies = games.iter().map(|game| game.moves.len() as u64).sum();
         let bar = match self.output.shows_progress() {
             true => ProgressBar::new(plies),
             false => ProgressBar::hidden(),
         };
+        let mut annotator = self.annotator(&games)?;
         let worker = thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn(move || {
-                let one = |game: &SourceGame| annotate(game, &mut analyser, limits, |_| bar.inc(1));
+                let one = |game: &SourceGame| annotator.annotate(game, |_| bar.inc(1));
                 let annotated: Result<Vec<AnnotatedGame>, _> = games.iter().map(one).collect();
                 bar.finish_and_clear();
-                annotated
+                annotated.map(|games| (annotator, games))
             })?;
         let Ok(annotated) = worker.join() else {
             bail!("the analysis failed; this is a bug in Finch, please report it");
         };
-        let annotated = annotated?;
+        let (annotator, annotated) = annotated?;
         let pgn: String = annotated.iter().map(AnnotatedGame::pgn).collect();
-        let mut files = files.into_iter();
-        match files.next().flatten() {
-            Some(file) => write(file, &pgn)?,
+        match &self.out {
+            Some(path) => write(path, &pgn)?,
             None if self.output.json => {}
             None => print!("{pgn}"),
         }
-        if let Some(file) = files.next().flatten() {
-            write(file, &page(&annotated))?;
+        if let Some(path) = &self.page {
+            write(path, &page(&annotated))?;
         }
+        annotator.finish()?;
         self.tell(&annotated);
         Ok(())
     }
@@ -116,12 +115,19 @@ impl Arguments {
         }
     }
 
-    /// Before the work: a folder that cannot be written to fails now.
-    fn create(&self, path: &Path) -> Result<AtomicFile> {
-        if path.exists() && !self.force {
+    /// Before the work: a folder that cannot be written to fails now. A call that was killed
+    /// between its last two steps may have written a file already; its draft is still there.
+    fn check(&self, path: &Path) -> Result<()> {
+        let is_resumed = self.draft_for().is_some_and(|out| draft_path(out).exists());
+        if path.exists() && !self.force && !is_resumed {
             bail!("{} exists; --force replaces it", path.display());
         }
-        AtomicFile::create(path).with_context(|| path.display().to_string())
+        check_file(path).with_context(|| path.display().to_string())
+    }
+
+    /// The file beside which the draft is kept.
+    fn draft_for(&self) -> Option<&PathBuf> {
+        self.out.as_ref().or(self.page.as_ref())
     }
 
     fn read(&self) -> Result<Vec<SourceGame>> {
@@ -142,16 +148,33 @@ impl Arguments {
         Ok(games)
     }
 
-    fn analyser(&self) -> Result<Analyser> {
+    fn annotator(&self, games: &[SourceGame]) -> Result<Annotator> {
+        let mut id = StableHasher::new();
         let config = match &self.engine {
-            Some(text) => PlayerConfig::parse_engine(text)?,
-            None => PlayerConfig::in_process("Finch", self.weights.or_installed()?.weights),
+            Some(text) => {
+                id.write(text.as_bytes());
+                PlayerConfig::parse_engine(text)?
+            }
+            None => {
+                let weights = self.weights.or_installed()?.weights;
+                id.write(format!("{:?}", weights.id()).as_bytes());
+                PlayerConfig::in_process("Finch", weights)
+            }
         };
-        Ok(Analyser::new(
-            config,
-            self.threads.max(1),
-            self.hash.max(1),
-        )?)
+        let (threads, hash) = (self.threads.max(1), self.hash.max(1));
+        let limits = self.limits();
+        let version = env!("CARGO_PKG_VERSION");
+        id.write(format!("{version} {threads} {hash} {limits:?}").as_bytes());
+        for game in games {
+            id.write(format!("{:?} {:?}", game.start, game.moves).as_bytes());
+        }
+        let draft = self.draft_for().map(|out| {
+            AnalysisDraft::open(out, id.finish(), self.force)
+                .with_context(|| draft_path(out).display().to_string())
+        });
+        let draft = draft.transpose()?;
+        let analyser = Analyser::new(config, threads, hash)?;
+        Ok(Annotator::new(analyser, limits, draft))
     }
 
     fn limits(&self) -> Limits {
@@ -164,9 +187,8 @@ impl Arguments {
     }
 }
 
-fn write(mut file: AtomicFile, text: &str) -> Result<()> {
-    file.write_all(text.as_bytes())?;
-    Ok(file.commit()?)
+fn write(path: &Path, text: &str) -> Result<()> {
+    write_atomically(path, text).with_context(|| path.display().to_string())
 }
 
 /// A line for each game.

@@ -18,6 +18,7 @@ use super::scale::fit_scale_to_chances;
 use super::selfplay::{SelfPlay, engine, mentor_game, own_game, probed_game};
 use super::{DataError, Source};
 use crate::eval::{Centipawns, Weights};
+use crate::files;
 use crate::search::{Engine, EngineError};
 use crate::work::{self, Tasks};
 
@@ -294,7 +295,7 @@ impl LabelGeneration {
         if self.format != LabelFormat::Packed {
             return Err(exists());
         }
-        let draft = PackedDraft::path_for(&self.out);
+        let draft = files::draft_path(&self.out);
         if !draft.exists() {
             fs::copy(&self.out, draft).map_err(self.failed())?;
         }

@@ -414,13 +414,6 @@ pub struct PackedDraft {
 }
 
 impl PackedDraft {
-    /// The draft's name.
-    pub fn path_for(out: &Path) -> PathBuf {
-        let mut name = out.as_os_str().to_owned();
-        name.push(".draft");
-        name.into()
-    }
-
     /// Begins a draft of the labels of `games`, or resumes the one that is there. A draft with
     /// another header or of other games, or one that another process writes, is refused as
     /// [`ErrorKind::AlreadyExists`].
@@ -430,7 +423,7 @@ impl PackedDraft {
         games: &Range<u64>,
         round: u64,
     ) -> io::Result<PackedDraft> {
-        let path = PackedDraft::path_for(out);
+        let path = files::draft_path(out);
         let refused = |why: &str| {
             let text = format!("{} {why}", path.display());
             io::Error::new(ErrorKind::AlreadyExists, text)

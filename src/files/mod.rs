@@ -20,7 +20,8 @@ pub use compressed::{
     read_text,
 };
 
-/// Ending of the temporary files, which begin with a dot. Only a kill leaves one behind.
+/// Ending of the temporary files, which begin with a dot and the name of the file they become. Only a
+/// kill leaves one behind, and the next writer of the same file deletes it.
 const TEMPORARY: &str = ".finch-tmp";
 
 /// Replaces a file completely or not at all, and returns when the new version is on disk.
@@ -39,16 +40,22 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let prefix = format!(".{name}.");
+        remove_abandoned(folder_of(path), &prefix)?;
         let mut builder = Builder::new();
-        builder.prefix(".").suffix(TEMPORARY);
+        builder.prefix(&prefix).suffix(TEMPORARY);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             // As any new file: the umask takes its share.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
+        let file = builder.tempfile_in(folder_of(path)).map_err(explained)?;
+        // Says to others that the file is not abandoned; some file systems have no locks.
+        let _ = file.as_file().try_lock();
         Ok(AtomicFile {
-            file: builder.tempfile_in(folder_of(path)).map_err(explained)?,
+            file,
             path: path.to_owned(),
         })
     }
@@ -122,21 +129,37 @@ fn explained(error: io::Error) -> io::Error {
     io::Error::new(kind, format!("{problem}; make room, then run finch again"))
 }
 
+/// Where unfinished work for a file is kept, so that a later call resumes it.
+pub fn draft_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".draft");
+    name.into()
+}
+
 /// Renames a file that is on disk, and returns when the new name is too.
 pub fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_folder(folder_of(to))
 }
 
-/// Deletes the temporary files that killed processes left in a folder. Call it only where no
-/// other process writes.
+/// Deletes the temporary files that killed processes left in a folder.
 pub fn remove_temporary(folder: &Path) -> io::Result<()> {
+    remove_abandoned(folder, ".")
+}
+
+/// Deletes temporary files of that beginning that no process writes any more.
+fn remove_abandoned(folder: &Path, prefix: &str) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(TEMPORARY) {
-            fs::remove_file(entry.path())?;
+        if !name.starts_with(prefix) || !name.ends_with(TEMPORARY) {
+            continue;
+        }
+        let is_abandoned = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if is_abandoned {
+            // Another process may do the same at this moment.
+            let _ = fs::remove_file(entry.path());
         }
     }
     Ok(())
@@ -228,9 +251,17 @@ mod tests {
     #[test]
     fn temporary_files_of_a_killed_process_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(".a1b2c3.finch-tmp"), "half").unwrap();
-        fs::write(folder.path().join("kept"), "whole").unwrap();
+        let count = || fs::read_dir(folder.path()).unwrap().count();
+        for name in [".kept.a1b2c3.finch-tmp", ".other.a1b2c3.finch-tmp"] {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        let kept = folder.path().join("kept");
+        write_atomically(&kept, "whole").unwrap();
+        assert_eq!(count(), 2, "that of the other file stays");
+        let under_way = AtomicFile::create(&kept).unwrap();
         remove_temporary(folder.path()).unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(count(), 2, "what is being written stays");
+        under_way.commit().unwrap();
+        assert_eq!(count(), 1);
     }
 }

@@ -1,0 +1,142 @@
+//! The analysis of an interrupted `finch annotate`. Every evaluation is appended to a file beside
+//! the one to be written, as a UCI `info` line. The same call resumes behind the last whole line.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::Evaluation;
+use crate::eval::Centipawns;
+use crate::files;
+use crate::play::uci_engine::EngineLine;
+use crate::position::Position;
+use crate::search::score::ReportedScore;
+
+pub struct AnalysisDraft {
+    path: PathBuf,
+    file: File,
+    /// Evaluations of the interrupted call, in the order of the positions.
+    recorded: VecDeque<String>,
+}
+
+impl AnalysisDraft {
+    /// Begins a draft for the file `out`, or resumes the one that is there. `id` identifies the
+    /// games and the engine. A draft with another id, or one that another process writes, is
+    /// refused as [`ErrorKind::AlreadyExists`]; `replace` deletes the first kind.
+    pub fn open(out: &Path, id: u64, replace: bool) -> io::Result<AnalysisDraft> {
+        let path = files::draft_path(out);
+        let refused = |why: &str| io::Error::new(ErrorKind::AlreadyExists, why);
+        let mut file = OpenOptions::new()
+            .append(true)
+            .read(true)
+            .create(true)
+            .open(&path)?;
+        file.try_lock()
+            .map_err(|_| refused("another process is writing it"))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        // A kill may leave an incomplete line at the end.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        bytes.truncate(whole.map_or(0, |end| end + 1));
+        let text = String::from_utf8_lossy(&bytes);
+        let mut recorded: VecDeque<String> = text.lines().map(str::to_owned).collect();
+        let head = format!("finch annotate {id:016x}");
+        match recorded.pop_front() {
+            Some(found) if found == head => file.set_len(bytes.len() as u64)?,
+            Some(_) if !replace => {
+                return Err(refused(
+                    "holds the analysis of other games or by another engine; delete it, or use --force",
+                ));
+            }
+            _ => {
+                recorded.clear();
+                file.set_len(0)?;
+                files::append(&file, &path, format!("{head}\n").as_bytes())?;
+            }
+        }
+        Ok(AnalysisDraft {
+            path,
+            file,
+            recorded,
+        })
+    }
+
+    /// The recorded evaluation of the next position, if there is one. What cannot be read ends the
+    /// record: the rest is analysed again.
+    pub(super) fn next(&mut self, position: &Position) -> Option<Evaluation> {
+        let line = self.recorded.pop_front()?;
+        let Some(line) = EngineLine::parse(&line, position) else {
+            self.recorded.clear();
+            return None;
+        };
+        Some(Evaluation {
+            score: line.score,
+            pv: line.pv,
+        })
+    }
+
+    pub(super) fn add(&self, position: &Position, evaluation: &Evaluation) -> io::Result<()> {
+        let mut line = match evaluation.score {
+            ReportedScore::Centipawns(Centipawns(score)) => format!("info score cp {score} pv"),
+            ReportedScore::Mate(moves) => format!("info score mate {moves} pv"),
+        };
+        let mut position = position.clone();
+        for m in &evaluation.pv {
+            line += &format!(" {}", position.uci(*m));
+            position.play(*m);
+        }
+        line.push('\n');
+        files::append(&self.file, &self.path, line.as_bytes())
+    }
+
+    /// Deletes the draft once the annotated games are written.
+    pub fn discard(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evaluations_are_read_back_up_to_an_incomplete_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.pgn");
+        let position = Position::default();
+        let pv = crate::position::movegen::legal_moves(&position);
+        let evaluation = |score| Evaluation {
+            score,
+            pv: vec![pv[0]],
+        };
+        let scores = [
+            ReportedScore::Centipawns(Centipawns(-31)),
+            ReportedScore::Mate(4),
+        ];
+        let draft = AnalysisDraft::open(&out, 1, false).unwrap();
+        for score in scores {
+            draft.add(&position, &evaluation(score)).unwrap();
+        }
+        let busy = AnalysisDraft::open(&out, 1, true).err().unwrap();
+        assert!(busy.to_string().contains("another process"), "{busy}");
+        let path = draft.path.clone();
+        drop(draft);
+        let mut text = fs::read_to_string(&path).unwrap();
+        text += "info score cp 1";
+        fs::write(&path, &text).unwrap();
+        let mut draft = AnalysisDraft::open(&out, 1, false).unwrap();
+        for score in scores {
+            let found = draft.next(&position).unwrap();
+            assert_eq!((found.score, found.pv), (score, vec![pv[0]]));
+        }
+        assert!(draft.next(&position).is_none());
+        drop(draft);
+        let other = AnalysisDraft::open(&out, 2, false).err().unwrap();
+        assert!(other.to_string().contains("--force"), "{other}");
+        let mut draft = AnalysisDraft::open(&out, 2, true).unwrap();
+        assert!(draft.next(&position).is_none());
+        draft.discard().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
