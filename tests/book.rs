@@ -128,7 +128,11 @@ fn a_session_plays_from_its_book_while_it_lasts() {
     finch.send("position startpos moves e2e4 c7c5");
     let (lines, best) = finch.go("nodes 10");
     assert_eq!(best, "g1f3");
-    assert_eq!(lines, ["info string book move g1f3"]);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[0], "info string book move g1f3");
+    // Match runners warn of a move without a score.
+    assert!(lines[1].contains(" score cp "), "{lines:?}");
+    assert!(lines[1].ends_with(" pv g1f3"), "{lines:?}");
     // Not for analysis, not after the last ply, not outside of the book.
     let (lines, _) = finch.go("nodes 10 searchmoves a2a3");
     assert!(lines.iter().any(|line| line.starts_with("info depth")));

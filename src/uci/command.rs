@@ -287,13 +287,18 @@ impl Go {
 
     /// Whether the search stops without `stop` or `ponderhit`.
     pub fn ends_by_itself(&self) -> bool {
+        !self.limits.ponder && self.ends_after_ponderhit()
+    }
+
+    /// Whether the search stops without `stop`, once it is not or no longer pondering.
+    pub fn ends_after_ponderhit(&self) -> bool {
         let limits = &self.limits;
         let limited = limits.depth.is_some()
             || limits.nodes.is_some()
             || limits.mate.is_some()
             || limits.move_time.is_some()
             || limits.remaining(Color::White).is_some();
-        limited && !limits.infinite && !limits.ponder
+        limited && !limits.infinite
     }
 
     /// Whether a move of a game is wanted, and not an analysis.

@@ -62,6 +62,17 @@ impl Printer {
         self.best_line.lock().is_stale = true;
     }
 
+    /// Match runners and GUIs expect a score with each move: that of a book move is the static
+    /// evaluation after it.
+    pub fn book_move(&self, m: Move, score: Score) {
+        let (m, score) = (self.uci(m), self.score(score, Bound::Exact));
+        self.output.message(format_args!("book move {m}"));
+        let line =
+            format_args!("info depth 1 seldepth 1 multipv 1 score {score} nodes 1 time 0 pv {m}");
+        self.output.line(line);
+        self.output.line(format_args!("bestmove {m}"));
+    }
+
     fn uci(&self, m: Move) -> UciMove {
         self.root.uci(m)
     }

@@ -127,19 +127,26 @@ impl Session {
         ));
     }
 
-    /// Runs commands one after the other; each waits for the search before it, unless that search
-    /// has no end of its own.
+    /// Runs commands one after the other; each waits for the search before it. A search without an
+    /// end of its own is waited for once `stop` or `ponderhit` gives it one.
     fn run_all(&mut self, commands: &[String]) {
+        let (mut search_ends, mut ends_after_ponderhit) = (true, true);
         for line in commands {
             if !self.run_line(line) {
                 return;
             }
-            if let Ok(Some(Command::Go(go))) = command::parse(line)
-                && !go.ends_by_itself()
-            {
-                continue;
+            match command::parse(line) {
+                Ok(Some(Command::Go(go))) => {
+                    search_ends = go.ends_by_itself();
+                    ends_after_ponderhit = go.ends_after_ponderhit();
+                }
+                Ok(Some(Command::PonderHit)) => search_ends |= ends_after_ponderhit,
+                Ok(Some(Command::Stop)) => search_ends = true,
+                _ => {}
             }
-            self.engine.wait();
+            if search_ends {
+                self.engine.wait();
+            }
             if let Some(background) = &mut self.background {
                 background.wait();
             }
@@ -247,19 +254,20 @@ impl Session {
             started,
             ..SearchRequest::new(self.game.clone(), go.limits)
         };
-        if go.may_use_book()
-            && !self.engine().analyse_mode
-            && let Some(m) = self.settings.book.choose(self.game.position())
-        {
-            return self.play_from_book(m);
-        }
-        let printer = Arc::new(Printer::new(
+        let printer = Printer::new(
             self.output.clone(),
             self.game.position().clone(),
             self.engine().weights.win_model(),
             self.settings.show_wdl,
             self.searching.clone(),
-        ));
+        );
+        if go.may_use_book()
+            && !self.engine().analyse_mode
+            && let Some(m) = self.settings.book.choose(self.game.position())
+        {
+            return self.play_from_book(m, &printer);
+        }
+        let printer = Arc::new(printer);
         self.printer = Some(printer.clone());
         self.is_prepared = true;
         // A search under way ends first, and clears the flag.
@@ -269,12 +277,12 @@ impl Session {
         self.engine.start(request, printer);
     }
 
-    fn play_from_book(&mut self, m: Move) {
+    fn play_from_book(&mut self, m: Move, printer: &Printer) {
         self.stop();
         self.engine.wait();
-        let m = self.game.position().uci(m);
-        self.output.message(format_args!("book move {m}"));
-        self.output.line(format_args!("bestmove {m}"));
+        let position = self.game.position();
+        let after = position.after(m);
+        printer.book_move(m, -eval::evaluate_uncached(&after, &self.engine().weights));
     }
 
     fn legal_among(&self, texts: &[String]) -> Vec<Move> {
