@@ -23,9 +23,9 @@ for target in "${targets[@]}"; do
     result=ok
     # Sessions write to standard output; libFuzzer's own lines come on standard error.
     cargo fuzz run --sanitizer none "$target" "corpus/$target" "seeds/$target" -- \
-        -max_total_time="$seconds" -timeout=1 -rss_limit_mb=1024 -max_len=8192 \
+        -print_final_stats=1 -max_total_time="$seconds" -timeout=1 -rss_limit_mb=1024 -max_len=8192 \
         >/dev/null 2>"$log" || { result="found something, see fuzz/artifacts/$target"; failed=1; }
-    executions=$(grep -o '^#[0-9]*' "$log" | tail -n 1 | tr -d '#')
+    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     edges=$(grep -o 'cov: [0-9]*' "$log" | tail -n 1 | cut -d ' ' -f 2)
     features=$(grep -o 'ft: [0-9]*' "$log" | tail -n 1 | cut -d ' ' -f 2)
     printf '%-12s %12s %8s %8s  %s\n' "$target" "${executions:-0}" "${edges:-0}" "${features:-0}" "$result"

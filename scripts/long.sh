@@ -10,7 +10,8 @@
 #   games     games of a build with assertions and overflow checks
 #   endings   with Syzygy tables (FINCH_SYZYGY names their folder): wins won, draws held, mates without
 #             tables, all of king and pawn against king; the probes beside fathom's
-#   kills     20 kills of evolve, tune search and train at random moments: same results
+#   kills     25 kills each of evolve, tune, train, label, selfplay, match, book and annotate at random moments: same
+#             results
 #   builds    the same bench from builds for several processors, and their speed beside the native one
 #   address   unit tests, UCI sessions, searches and readers of files under AddressSanitizer
 #   fuzz      every reader for five minutes (scripts/fuzz.sh; needs cargo-fuzz)
@@ -68,10 +69,7 @@ endings() {
 kills() {
     step "kills at random moments"
     cargo build --release
-    local kind
-    for kind in evolve search train; do
-        scripts/kills.sh "$kind" 20
-    done
+    scripts/kills.sh all 25
 }
 
 # The bench of a build: nodes, then nodes per second.

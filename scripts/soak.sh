@@ -5,11 +5,12 @@
 #   scripts/soak.sh FASTCHESS FINCH stockfish toga2    1,000 games against each of these, and itself
 #   GAMES=20 LOADED=1 SEED=7 scripts/soak.sh FASTCHESS FINCH
 #
-# GAMES (for each opponent), BATCH (games with the same options), SEED, LOADED (a busy loop on every
-# core beside the games), FINCH_SYZYGY (a folder of tables) and CUTECHESS (cutechess-cli, which plays every
-# fourth batch with pondering) may be set. Threads times games never exceed the cores. The games and all
-# output stay in the folder OUT, soak by default. Exit status 1 if Finch failed, or lost on time on cores
-# that were not loaded.
+# GAMES (for each opponent), BATCH (games with the same options), SEED, LOADED (1: a busy loop on every
+# core beside the games; any other word: the cores have other work already), FINCH_SYZYGY (a folder of tables)
+# and CUTECHESS (cutechess-cli, which plays every eighth batch with pondering) may be set. Threads times
+# games never exceed the cores. Two of three batches are adjudicated, the others played to their end. The games
+# and all output stay in the folder OUT, soak by default. Exit status 1 if Finch failed, or lost on time on
+# cores that were not loaded.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
@@ -21,14 +22,14 @@ fastchess=$1 finch=$2
 shift 2
 opponents=("$finch" "$@")
 games=${GAMES:-1000}
-batch=${BATCH:-20}
+batch=${BATCH:-40}
 out=${OUT:-soak}
 RANDOM=${SEED:-1}
 cores=$(nproc)
 mkdir -p "$out"
 openings=$PWD/books/openings.epd
 
-if [ -n "${LOADED:-}" ]; then
+if [ "${LOADED:-}" = 1 ]; then
     busy=()
     for ((core = 0; core < cores; core++)); do
         while :; do :; done &
@@ -64,16 +65,19 @@ plays_chess960() { (echo uci; sleep 0.3; echo quit) | "$1" 2>/dev/null | grep -c
 
 # One batch through fastchess; every fourth one is Chess960 where the opponent plays that.
 fastchess_batch() {
-    local name=$1 threads=$2 opponent=$3 control=$4 seed=$5 variant=standard
+    local name=$1 threads=$2 opponent=$3 control=$4 seed=$5 variant=standard adjudication=()
     if [ $((seed % 4)) -eq 0 ] && plays_chess960 "$opponent"; then
         variant=fischerandom
+    fi
+    if [ $((seed % 3)) -gt 0 ]; then
+        adjudication=(-draw movenumber=40 movecount=8 score=10 -resign movecount=4 score=600)
     fi
     # shellcheck disable=SC2046 # the options are several words
     "$fastchess" -engine cmd="$finch" name=Finch $(options "$threads" "$seed") \
         -engine cmd="$opponent" name=Opponent option.Hash=16 \
         -each tc="$control" -rounds $((batch / 2)) -games 2 -repeat -recover -variant "$variant" \
         -concurrency $((cores / threads > 0 ? cores / threads : 1)) -srand "$seed" \
-        -openings file="$openings" format=epd order=random \
+        "${adjudication[@]}" -openings file="$openings" format=epd order=random \
         -pgnout file="$name.pgn" >"$name.log" 2>&1
 }
 
@@ -94,10 +98,10 @@ for opponent in "${opponents[@]}"; do
     for ((played = 0; played < games; played += batch)); do
         number=$((number + 1))
         draw=$RANDOM
-        threads=$(pick $((draw / 5)) 1 1 "$cores")
-        control=$(pick $((draw / 7)) 1+0.01 0.3+0.01 0.3+0.01 0.3+0.01)
+        threads=$(pick $((draw / 5)) 1 1 1 1 1 "$cores")
+        control=$(pick $((draw / 7)) 1+0.01 0.3+0.01 0.3+0.01 0.3+0.01 0.3+0.01 0.3+0.01 0.3+0.01 0.3+0.01)
         name=$(printf '%s/%05d' "$out" "$number")
-        if [ -n "${CUTECHESS:-}" ] && [ $((number % 4)) -eq 0 ]; then
+        if [ -n "${CUTECHESS:-}" ] && [ $((number % 8)) -eq 0 ]; then
             ponder_batch "$name" "$opponent" "$control" "$draw"
         else
             fastchess_batch "$name" "$threads" "$opponent" "$control" "$draw"
