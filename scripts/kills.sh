@@ -77,7 +77,7 @@ result() {
         [ ! -e "$1/$name" ] || sha256sum <"$1/$name"
     done
     [ ! -e "$1/games.pgn" ] || paste -sd ' ' "$1/games.pgn" |
-        sed -E 's/\[(Date|UTC[A-Za-z]*|%emt) [^]]*\]//g; s/ [0-9.]+s\>//g; s/ +/ /g; s/\[Event /\n&/g'
+        sed -E 's/\[(Date|GameDuration|UTC[A-Za-z]*|%emt) [^]]*\]//g; s/ [0-9.]+s\>//g; s/ +/ /g; s/\[Event /\n&/g'
     [ ! -e "$1/run/journal.csv" ] || awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) timed[i] = $i ~ /second|hours/ }
         { for (i = 1; i <= NF; i++) if (!timed[i]) printf "%s,", $i; print "" }' "$1/run/journal.csv"
@@ -104,12 +104,12 @@ kill_often() {
     mkdir "$work/$kind-whole" "$work/$kind-1"
     start=$(date +%s%N)
     whole "$kind" "$work/$kind-whole"
-    # Milliseconds of the undisturbed call; the kills are spread over about two of them.
+    # Milliseconds of the undisturbed call; a kill comes at any moment of as much.
     took=$((($(date +%s%N) - start) / 1000000))
     while [ "$done" -lt "$kills" ]; do
         ("$kind" "$work/$kind-$round") >"$work/log" 2>&1 &
         run=$!
-        delay=$((RANDOM * 4 * took / kills / 32768 + 20))
+        delay=$((RANDOM * took / 32768 + 20))
         sleep "$(awk "BEGIN { print $delay / 1000 }")"
         if kill -9 "$run" 2>/dev/null; then
             done=$((done + 1))

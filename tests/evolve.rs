@@ -220,6 +220,27 @@ fn run_into_full_disk(out: &Path, more: &[&str]) {
 }
 
 #[test]
+fn the_champion_of_a_run_that_lost_its_config_or_state_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("champion.toml"), "precious").unwrap();
+    let refusal = refused(finch(&out, &[]));
+    assert!(refusal.contains("choose another folder"), "{refusal}");
+    let started = folder.path().join("started");
+    assert!(finch(&started, &["--generations", "1"]).status.success());
+    let champion = fs::read(started.join("champion.toml")).unwrap();
+    fs::remove_file(started.join("state.toml")).unwrap();
+    let refusal = refused(finch(&started, &["--generations", "1"]));
+    assert!(refusal.contains("state.toml"), "{refusal}");
+    assert_eq!(fs::read(started.join("champion.toml")).unwrap(), champion);
+    assert_eq!(
+        fs::read_to_string(out.join("champion.toml")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
 fn a_killed_run_comes_to_the_same_champion() {
     let folder = tempfile::tempdir().unwrap();
     let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));

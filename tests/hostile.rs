@@ -180,6 +180,26 @@ fn messages_of_a_session_hold_no_control_characters() {
 }
 
 #[test]
+fn a_name_of_weights_adds_no_line_to_a_session() {
+    let folder = TempDir::new().unwrap();
+    let text = "name = \"a\\u001bb\\nbestmove a1a8\"\n[material]\npawn = 100\n";
+    fs::write(folder.path().join("w.toml"), text).unwrap();
+    let mut engine = Engine::start_in(folder.path());
+    let mut lines = engine.ask("setoption name WeightsFile value w.toml");
+    lines.extend(engine.ask("eval"));
+    assert!(!lines.iter().any(|line| line.starts_with("bestmove")));
+    let all = lines.join("\n");
+    assert!(all.contains("a\\u{1b}b\\u{a}bestmove"), "{all}");
+    // Nor does it quote a whole flood.
+    let answer = engine.ask(&format!("position fen {}", "x".repeat(100_000)));
+    assert!(
+        answer.iter().all(|line| line.len() < 2_000),
+        "{}",
+        answer.len()
+    );
+}
+
+#[test]
 fn a_line_without_end_is_ignored_and_the_next_one_read() {
     let mut engine = Engine::start();
     let flood = vec![b'x'; 5 << 20];

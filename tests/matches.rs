@@ -348,12 +348,38 @@ fn games_of_another_match_are_not_continued() {
     };
     succeed(&arguments("1"));
     assert!(fail(&arguments("2")).contains("another match"));
-    fs::write(
-        &pgn,
+    // Nor is anything else overwritten.
+    for text in [
         "[Event \"?\"]\n[White \"a\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n",
-    )
-    .unwrap();
-    assert!(fail(&arguments("1")).contains("another match"));
+        "[Event \"?\"]\n[White \"a\"]\n[Result \"7-3\"]\n\n1. e4 e5\n",
+        "notes, and no game at all\n",
+    ] {
+        fs::write(&pgn, text).unwrap();
+        assert!(fail(&arguments("1")).contains("something else"), "{text}");
+        assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
+    }
+}
+
+#[test]
+fn two_processes_never_write_one_file_of_games() {
+    let directory = TempDir::new().unwrap();
+    let pgn = path(&directory, "games.pgn");
+    let file = fs::File::create(&pgn).unwrap();
+    let arguments = [
+        SHALLOWER,
+        SHALLOWER,
+        "--games",
+        "2",
+        "--maxmoves",
+        "5",
+        "--pgn",
+        &pgn,
+        "--resume",
+    ];
+    file.lock().unwrap();
+    assert!(fail(&arguments).contains("another process"));
+    drop(file);
+    succeed(&arguments);
 }
 
 /// `default` and `terms` have the same terms; only the first has a network.

@@ -379,6 +379,18 @@ fn a_disk_that_fills_up_is_one_clear_error_and_loses_nothing() {
 }
 
 #[test]
+fn two_processes_never_work_in_one_run_folder() {
+    let desk = Desk::with_method(METHODS[0]);
+    std::fs::create_dir(desk.path("shared")).unwrap();
+    let lock = finch::files::lock_folder(&desk.path("shared")).unwrap();
+    assert_refused(&desk.tune("shared", &[]), &["another process"]);
+    drop(lock);
+    assert_success(&desk.tune("shared", &[]));
+    let many = desk.tune("more", &["--threads", "5000"]);
+    assert!(!many.status.success() && !desk.path("more").exists());
+}
+
+#[test]
 fn runs_and_sweeps_print_a_table_and_compare() {
     let desk = Desk::with_method(METHODS[0]);
     let sweep = ["--sweep", "method.history=0,20"];

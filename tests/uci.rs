@@ -555,9 +555,21 @@ fn perft_counts_and_can_be_stopped() {
         engine.read_until("Nodes searched").last().unwrap(),
         "Nodes searched: 8902"
     );
+    // A part of the count would look like a wrong one.
     engine.send("go perft 20");
     engine.send("stop");
-    engine.read_until("Nodes searched");
+    let lines = engine.read_until("info string perft was stopped");
+    assert!(!lines.iter().any(|line| line.starts_with("Nodes searched")));
+}
+
+/// As `echo go perft 4 | finch` does it.
+#[test]
+fn work_is_finished_when_the_input_ends() {
+    let mut engine = Engine::start();
+    engine.send("go perft 4");
+    engine.close_input();
+    let lines = engine.read_until("Nodes searched");
+    assert_eq!(lines.last().unwrap(), "Nodes searched: 197281");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
 
@@ -67,6 +67,10 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> Result<()> {
+        ensure!(
+            self.page.is_none() || self.out != self.page,
+            "--out and --page name the same file"
+        );
         for path in [&self.out, &self.page].into_iter().flatten() {
             self.check(path)?;
         }

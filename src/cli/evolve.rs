@@ -13,6 +13,7 @@ use serde_json::json;
 use super::output::{OutputOptions, json_line};
 use super::progress::row_fields;
 use super::report::start_watch;
+use super::thread_count;
 use super::tune::{key_and_value, stop_on_interrupt, today};
 use super::weights::install;
 use crate::tune::evolve::{
@@ -81,7 +82,7 @@ pub struct Arguments {
     #[arg(long, requires = "install")]
     force: bool,
     /// Number of threads; the result does not depend on it.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = thread_count())]
     threads: usize,
     /// Show the run's page in the browser while it goes on. Only this machine can open it.
     #[arg(long)]

@@ -318,6 +318,9 @@ impl Arguments {
                 share.weight
             );
         }
+        if merged.unreadable > 0 {
+            eprintln!("{} lines are no labels", merged.unreadable);
+        }
         println!(
             "{} labels merged, {} left out (not scored by all)",
             count, merged.left_out

@@ -50,13 +50,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
+use clap::builder::RangedU64ValueParser;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::eval::LoadedWeights;
 use crate::names::did_you_mean;
 use crate::terminal::printable;
-use crate::tune::preset::Preset;
+use crate::tune::preset::{MOST_THREADS, Preset};
 use crate::uci::is_command;
 use crate::work::{self, Job};
 
@@ -202,6 +203,11 @@ subcommands! {
     }
 }
 
+/// Numbers of threads that a preset takes, too; 0 leaves it to the machine.
+fn thread_count() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(0..=MOST_THREADS as u64)
+}
+
 impl Arguments {
     /// Reads the command line; prints help or a usage error and exits where that is asked for.
     pub fn read() -> Arguments {
@@ -213,7 +219,11 @@ impl Arguments {
             let code = i32::from(error.use_stderr());
             leave_it_to_rank_0(code);
             // Whether help or an error: without a reader there is nothing more to do.
-            let _ = error.print();
+            match error.use_stderr() && std::env::args().any(|word| printable(&word) != word) {
+                // An error quotes the command line, and its colours need control characters.
+                true => eprintln!("{}", error.render()),
+                false => drop(error.print()),
+            }
             exit(code)
         })
     }

@@ -9,6 +9,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 
 use super::WeightsOption;
+use super::thread_count;
 use crate::files::AtomicFile;
 use crate::play::opening_generator::{OpeningSettings, generate, to_epd};
 
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = OpeningSettings::default().nodes)]
     nodes: u64,
     /// Threads [default: number of processors].
-    #[arg(long)]
+    #[arg(long, value_parser = thread_count())]
     threads: Option<usize>,
     /// The file to write.
     #[arg(long, value_name = "FILE", default_value = "openings.epd")]

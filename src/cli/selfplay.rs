@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::WeightsOption;
 use crate::data::{
-    self, LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig, PROBED_MOVES,
-    PgnGame, Portion, Selection, SelfPlay, Source, is_scale,
+    self, FollowedGame, LabelFormat, LabelGeneration, LabelMaker, MENTOR_TIMEOUT, MentorConfig,
+    PROBED_MOVES, Portion, Selection, SelfPlay, Source, is_scale,
 };
 use crate::files::check_file;
 use crate::play::GameLimits;
@@ -158,12 +158,15 @@ impl Arguments {
     }
 
     /// The games to follow instead of playing.
-    fn followed_games(&self) -> Result<Option<Vec<PgnGame>>> {
+    fn followed_games(&self) -> Result<Option<Vec<FollowedGame>>> {
         if self.games.is_empty() {
             return Ok(None);
         }
         let sources: Vec<_> = self.games.iter().map(Source::file).collect();
-        let (games, tally) = data::games(&sources, &Selection::default())?;
+        let mut games = Vec::new();
+        let tally = data::each_game(&sources, &Selection::default(), |game| {
+            games.push(FollowedGame::from(game));
+        })?;
         eprintln!("{}", tally.summary());
         Ok(Some(games))
     }

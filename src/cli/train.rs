@@ -9,6 +9,7 @@ use clap::Args;
 use super::output::OutputOptions;
 use super::progress::Progress;
 use super::report::start_watch;
+use super::thread_count;
 use super::tune::{incumbent, print_result, resume, stop_on_interrupt, today};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
@@ -50,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Number of threads; the result does not depend on it.
-    #[arg(long)]
+    #[arg(long, value_parser = thread_count())]
     threads: Option<usize>,
     /// Folder to write to. The same command resumes there after an interruption.
     #[arg(long, value_name = "DIR", default_value = "runs/network")]

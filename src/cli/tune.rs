@@ -12,6 +12,7 @@ use super::match_display::score_fields;
 use super::output::{OutputOptions, json_line};
 use super::progress::Progress;
 use super::report::start_watch;
+use super::thread_count;
 use crate::eval::{LoadedWeights, Weights};
 use crate::tune::experiment::Experiment;
 use crate::tune::preset::Preset;
@@ -45,7 +46,7 @@ pub struct Arguments {
     #[arg(long)]
     seed: Option<u64>,
     /// Number of threads; the result does not depend on it.
-    #[arg(long)]
+    #[arg(long, value_parser = thread_count())]
     threads: Option<usize>,
     /// Repeat with this many seeds and print the table.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]

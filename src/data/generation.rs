@@ -8,11 +8,11 @@ use std::{fs, io};
 
 use thiserror::Error;
 
+use super::followed::FollowedGame;
 use super::label::{Label, LabelFormat, LabelHeader};
 use super::labels::{LabelReader, LabelWriter};
 use super::mentor::{MentorConfig, MentorError, MentorPool};
 use super::packed::{PackedDraft, PackedLabel};
-use super::pgn::PgnGame;
 use super::portion::Portion;
 use super::scale::fit_scale_to_chances;
 use super::selfplay::{SelfPlay, engine, mentor_game, own_game, probed_game};
@@ -35,7 +35,7 @@ pub enum LabelMaker {
     Probes {
         mentor: MentorConfig,
         weights: Arc<Weights>,
-        games: Option<Vec<PgnGame>>,
+        games: Option<Vec<FollowedGame>>,
     },
 }
 
@@ -224,7 +224,7 @@ impl LabelGeneration {
     }
 
     /// The games of others that are followed, if any are.
-    fn followed(&self) -> Option<&Vec<PgnGame>> {
+    fn followed(&self) -> Option<&Vec<FollowedGame>> {
         match &self.maker {
             LabelMaker::Probes { games, .. } => games.as_ref(),
             _ => None,

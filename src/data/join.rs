@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::packed::{self, HEADER_LIMIT};
-use super::{DataError, Source, unreadable};
+use super::packed::{self, HEADER_LIMIT, PackedLabel};
+use super::{DataError, LabelFormat, LabelReader, Source, unreadable};
 use crate::files::AtomicFile;
 
 #[derive(Debug, Error)]
@@ -18,8 +18,10 @@ pub enum JoinError {
     Write { file: PathBuf, error: io::Error },
     #[error("{}: not made like the labels of {}: their headers differ", .file.display(), .first.display())]
     OtherHeader { file: PathBuf, first: PathBuf },
-    #[error("{}: its last line is incomplete; run its part again to finish it", .0.display())]
+    #[error("{}: its last label is incomplete; run its part again to finish it", .0.display())]
     Incomplete(PathBuf),
+    #[error("{}: joined labels keep their format, and this name stands for another", .0.display())]
+    OtherFormat(PathBuf),
 }
 
 /// Writes the labels of all files to `out`, under the header that they share.
@@ -42,8 +44,13 @@ pub fn join(files: &[PathBuf], out: &Path) -> Result<(), JoinError> {
                 first: first.clone(),
             });
         }
-        let is_text = !packed::is_packed(&header, file)?;
-        copy(body, &mut joined, is_text, file, out)?;
+        let is_packed = packed::is_packed(&header, file)?;
+        if is_packed != (LabelFormat::of_name(out) == LabelFormat::Packed) {
+            return Err(JoinError::OtherFormat(out.to_owned()));
+        }
+        // A file of something else has no first label.
+        LabelReader::open(&Source::file(file))?.next().transpose()?;
+        copy(body, &mut joined, is_packed, file, out)?;
     }
     let file = joined
         .into_inner()
@@ -76,12 +83,12 @@ fn comments_length(text: &[u8]) -> usize {
 fn copy(
     mut body: impl Read,
     joined: &mut impl Write,
-    is_text: bool,
+    is_packed: bool,
     file: &Path,
     out: &Path,
 ) -> Result<(), JoinError> {
     let mut buffer = vec![0; 1 << 16];
-    let mut last = b'\n';
+    let (mut last, mut length) = (b'\n', 0);
     loop {
         let read = body.read(&mut buffer);
         let read = read.map_err(|error| unreadable(file, &error))?;
@@ -89,15 +96,20 @@ fn copy(
             break;
         }
         last = buffer[read - 1];
+        length += read;
         let written = joined.write_all(&buffer[..read]);
         written.map_err(|error| JoinError::Write {
             file: out.to_owned(),
             error,
         })?;
     }
-    match is_text && last != b'\n' {
-        true => Err(JoinError::Incomplete(file.to_owned())),
-        false => Ok(()),
+    let is_whole = match is_packed {
+        true => length.is_multiple_of(size_of::<PackedLabel>()),
+        false => last == b'\n',
+    };
+    match is_whole {
+        true => Ok(()),
+        false => Err(JoinError::Incomplete(file.to_owned())),
     }
 }
 
@@ -106,6 +118,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::data::{GameId, Label, LabelHeader, LabelWriter};
+    use crate::position::Position;
 
     #[test]
     fn texts_are_joined_under_one_header_or_refused() {
@@ -115,19 +129,51 @@ mod tests {
             fs::write(path(name), text).unwrap();
             path(name)
         };
-        let one = write("1", "# mentor: a\nx\ny\n");
-        let two = write("2", "# mentor: a\nz\n");
+        let label = |score: i32| format!("4k3/8/8/8/8/8/4P3/4K3 w - - ce {score};");
+        let (x, y, z) = (label(10), label(20), label(30));
+        let one = write("1", &format!("# mentor: a\n{x}\n{y}\n"));
+        let two = write("2", &format!("# mentor: a\n{z}\n"));
         let out = path("out");
         join(&[one.clone(), two], &out).unwrap();
-        assert_eq!(fs::read_to_string(&out).unwrap(), "# mentor: a\nx\ny\nz\n");
+        let joined = fs::read_to_string(&out).unwrap();
+        assert_eq!(joined, format!("# mentor: a\n{x}\n{y}\n{z}\n"));
 
-        let other = write("3", "# mentor: b\nz\n");
-        let cut = write("4", "# mentor: a\nz");
-        for (second, mention) in [(other, "headers differ"), (cut, "incomplete")] {
+        let other = write("3", &format!("# mentor: b\n{z}\n"));
+        let cut = write("4", &format!("# mentor: a\n{z}"));
+        let prose = write("5", "# mentor: a\nthe cat sat on the mat\n");
+        for (second, mention) in [
+            (other, "headers differ"),
+            (cut, "incomplete"),
+            (prose, "5:"),
+        ] {
             let error = join(&[one.clone(), second], &path("no")).unwrap_err();
             assert!(error.to_string().contains(mention), "{error}");
             assert!(!path("no").exists());
         }
         assert!(join(&[path("gone")], &path("no")).is_err());
+        let error = join(&[one], &path("out.bin")).unwrap_err();
+        assert!(error.to_string().contains("keep their format"), "{error}");
+    }
+
+    #[test]
+    fn a_packed_part_with_an_incomplete_record_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let label = Label::new(Position::default(), 20, GameId(1));
+        for name in ["whole.bin", "cut.bin"] {
+            let header = LabelHeader::default();
+            let mut writer =
+                LabelWriter::create(&path(name), LabelFormat::Packed, &header).unwrap();
+            writer.write(&label).unwrap();
+            writer.write(&label).unwrap();
+            writer.finish().unwrap();
+        }
+        let whole = fs::read(path("whole.bin")).unwrap();
+        fs::write(path("cut.bin"), &whole[..whole.len() - 10]).unwrap();
+        let error = join(&[path("cut.bin"), path("whole.bin")], &path("no.bin")).unwrap_err();
+        assert!(error.to_string().contains("incomplete"), "{error}");
+        join(&[path("whole.bin"), path("whole.bin")], &path("both.bin")).unwrap();
+        let both = LabelReader::open(&Source::file(path("both.bin"))).unwrap();
+        assert_eq!(both.map(Result::unwrap).count(), 4);
     }
 }

@@ -156,6 +156,15 @@ impl LabelFile {
     /// Creates a file, or opens one that holds labels of the same mentor. A last line without its
     /// end was cut off by a kill and is removed. Anything else is left alone unless `force`.
     pub fn open(path: &Path, header: &LabelHeader, force: bool) -> Result<LabelFile, LabelError> {
+        let locked = |file: File| files::lock(&file).map(|()| file);
+        let before = match File::options().append(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            opened => Some(
+                opened
+                    .and_then(locked)
+                    .map_err(|error| failed(path, &error))?,
+            ),
+        };
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Ok(_) if force => String::new(),
@@ -179,7 +188,8 @@ impl LabelFile {
             Ok(())
         }
         .map_err(|error| failed(path, &error))?;
-        let file = File::options().append(true).open(path);
+        drop(before);
+        let file = File::options().append(true).open(path).and_then(locked);
         let labels = whole.lines().filter(|line| !line.starts_with('#'));
         Ok(LabelFile {
             file: Mutex::new(file.map_err(|error| failed(path, &error))?),

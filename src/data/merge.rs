@@ -37,11 +37,14 @@ pub struct Merged {
     pub labels: Vec<Label>,
     /// Positions that not all mentors have scored.
     pub left_out: usize,
+    /// Lines that are no labels.
+    pub unreadable: usize,
 }
 
 struct LabelledFile {
     header: LabelHeader,
     labels: Vec<Label>,
+    unreadable: usize,
 }
 
 /// A position that all mentors have scored: the first one's label, and everyone's score.
@@ -82,6 +85,7 @@ pub fn merge(sources: &[Source], given: &[(f64, f64)]) -> Result<Merged, DataErr
     Ok(Merged {
         header: header(&shares),
         shares,
+        unreadable: files.iter().map(|file| file.unreadable).sum(),
         left_out: all.len().saturating_sub(common.len()),
         labels: common.into_iter().map(|one| one.label).collect(),
     })
@@ -93,15 +97,19 @@ fn read(source: &Source) -> Result<LabelledFile, DataError> {
     if header.mentor.is_empty() {
         header.mentor = source.name().into_owned();
     }
-    let mut labels = Vec::new();
+    let (mut labels, mut unreadable) = (Vec::new(), 0);
     for label in reader.by_ref() {
         match label {
             Ok(label) => labels.push(label),
-            Err(DataError::BadLabel { .. }) => {}
+            Err(DataError::BadLabel { .. }) => unreadable += 1,
             Err(error) => return Err(error),
         }
     }
-    Ok(LabelledFile { header, labels })
+    Ok(LabelledFile {
+        header,
+        labels,
+        unreadable,
+    })
 }
 
 fn common_labels(files: &[LabelledFile]) -> Vec<Common> {

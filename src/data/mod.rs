@@ -16,6 +16,7 @@
 //! same cases, and raising a limit only adds to them.
 
 pub mod epd;
+mod followed;
 mod generation;
 mod join;
 mod label;
@@ -42,6 +43,7 @@ use thiserror::Error;
 
 use crate::position::Position;
 
+pub use followed::FollowedGame;
 pub use generation::{GenerationError, GenerationProgress, LabelGeneration, LabelMaker, own_scale};
 pub use join::{JoinError, join};
 pub use label::{

@@ -14,9 +14,9 @@ use rand::rngs::ChaCha8Rng;
 use shakmaty::{KnownOutcome, Move, Outcome};
 
 use super::epd::fields;
+use super::followed::FollowedGame;
 use super::label::{GameId, Label};
 use super::mentor::{MentorEngine, MentorError, Question};
-use super::pgn::PgnGame;
 use super::quiet::{has_quiet_best, is_quiet, is_quiet_with_best};
 use crate::eval::Weights;
 use crate::position::{Game, Position, movegen};
@@ -89,7 +89,7 @@ pub fn mentor_game(
 pub fn probed_game(
     play: &SelfPlay,
     number: u64,
-    followed: Option<&PgnGame>,
+    followed: Option<&FollowedGame>,
     engine: &mut Engine,
     mentor: &mut MentorEngine,
 ) -> Result<Vec<Label>, MentorError> {
@@ -122,17 +122,17 @@ fn questions_of_own(play: &SelfPlay, number: u64, engine: &mut Engine) -> Vec<Qu
     questions
 }
 
-fn questions_of_followed(play: &SelfPlay, number: u64, game: &PgnGame) -> Vec<Question> {
+fn questions_of_followed(play: &SelfPlay, number: u64, game: &FollowedGame) -> Vec<Question> {
     let mut random = stream(play.seed, Purpose::Game, number, 0);
     let opening = random.random_range(play.opening[0]..=play.opening[1]) as usize;
-    let mut position = Position::from_chess(game.start.clone());
     let mut questions = Vec::new();
-    for (ply, &m) in game.moves.iter().enumerate() {
+    let mut ply = 0;
+    game.each_move(|position, m| {
         if ply >= opening {
-            questions.extend(questions_around(play, &position, m, &mut random));
+            questions.extend(questions_around(play, position, m, &mut random));
         }
-        position = position.after(m);
-    }
+        ply += 1;
+    });
     questions
 }
 

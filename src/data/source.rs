@@ -81,6 +81,9 @@ impl Source {
     }
 }
 
+/// Some editors begin a file with it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Trimmed lines with their numbers, counted from 1. Bytes that are not UTF-8 are replaced.
 pub struct Lines {
     reader: BufReader<Box<dyn Read>>,
@@ -112,8 +115,12 @@ impl Iterator for Lines {
                 line: self.number,
             })),
             Ok(_) => {
-                let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-                Some(Ok((self.number, text)))
+                let text = String::from_utf8_lossy(&bytes);
+                let text = match self.number {
+                    1 => text.trim_start_matches(BYTE_ORDER_MARK),
+                    _ => &text,
+                };
+                Some(Ok((self.number, text.trim().to_owned())))
             }
             Err(error) => Some(Err(unreadable(&self.path, &error))),
         }

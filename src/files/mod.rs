@@ -8,7 +8,7 @@
 mod compressed;
 mod zstd;
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +40,7 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
+        let path = &destination(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let prefix = format!(".{name}.");
         remove_abandoned(folder_of(path), &prefix)?;
@@ -96,12 +97,54 @@ pub fn check_folder(folder: &Path) -> io::Result<()> {
 
 /// Fails if a file cannot be written there. Leaves nothing behind.
 pub fn check_file(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let folder = folder_of(path);
+    let path = destination(path)?;
+    let folder = folder_of(&path);
     fs::metadata(folder)?;
     check_folder(folder)
+}
+
+/// Where the new version of a file goes: links are followed. A device, a pipe or a folder would be
+/// replaced by a file, so it is refused.
+fn destination(path: &Path) -> io::Result<PathBuf> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let target = match is_link {
+        true => fs::canonicalize(path).map_err(|error| {
+            io::Error::new(error.kind(), format!("a link to nothing ({error})"))
+        })?,
+        false => path.to_owned(),
+    };
+    match fs::metadata(&target) {
+        Ok(found) if !found.is_file() => Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "not a regular file; name another",
+        )),
+        _ => Ok(target),
+    }
+}
+
+/// Makes sure that no other process writes a file, as long as it is open. Some file systems have
+/// no locks: there it does nothing.
+pub fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(
+            ErrorKind::ResourceBusy,
+            "another process is writing it",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Makes sure that no other process works in a folder, as long as the returned file is open.
+pub fn lock_folder(folder: &Path) -> io::Result<File> {
+    let path = folder.join(".lock");
+    let file = File::options().create(true).append(true).open(path)?;
+    match lock(&file) {
+        Err(error) => Err(io::Error::new(
+            error.kind(),
+            "another process works in this folder",
+        )),
+        Ok(()) => Ok(file),
+    }
 }
 
 /// Adds to a file that grows. A removed file still takes what is written, and all of it would be
@@ -198,6 +241,43 @@ mod tests {
         fs::create_dir_all(folder.path().join("taken/full")).unwrap();
         assert!(write_atomically(&folder.path().join("taken"), "new").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_pipes_are_never_replaced() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("real"), "old").unwrap();
+        symlink("real", path("link")).unwrap();
+        write_atomically(&path("link"), "new").unwrap();
+        assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(path("real")).unwrap(), "new");
+        symlink("nowhere", path("dangling")).unwrap();
+        let error = write_atomically(&path("dangling"), "new").unwrap_err();
+        assert!(error.to_string().contains("link to nothing"), "{error}");
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        for refused in [
+            check_file(&path("pipe")),
+            write_atomically(&path("pipe"), "new"),
+        ] {
+            let error = refused.unwrap_err();
+            assert!(error.to_string().contains("not a regular file"), "{error}");
+        }
+        assert!(!fs::metadata(path("pipe")).unwrap().is_file());
+    }
+
+    #[test]
+    fn one_process_writes_a_file_and_works_in_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock_folder(folder.path()).unwrap();
+        assert!(lock_folder(folder.path()).is_err());
+        drop(first);
+        lock_folder(folder.path()).unwrap();
     }
 
     #[test]

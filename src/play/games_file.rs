@@ -15,10 +15,12 @@ use thiserror::Error;
 use super::crosstable::FinishedGame;
 use super::pgn::{GameTags, read_tags};
 use super::player::FaultKind;
-use crate::files::{self, write_atomically};
+use crate::files::{self, check_file, write_atomically};
 
 pub const MATCH_TAG: &str = "Match";
 pub const GAME_TAG: &str = "Game";
+/// How each game begins.
+const EVENT: &str = "[Event ";
 /// What the ids of this version start with. Ids without it are older, and do not cover the network.
 pub const ID_VERSION: &str = "2-";
 
@@ -35,6 +37,8 @@ pub enum GamesFileError {
          played; start the match again with another file"
     )]
     OldVersion(PathBuf),
+    #[error("{0} holds something else than the games of a match by Finch; name another file")]
+    Foreign(PathBuf),
 }
 
 pub struct GamesFile {
@@ -47,15 +51,18 @@ impl GamesFile {
     pub fn create(path: &Path) -> Result<GamesFile, GamesFileError> {
         let opened = OpenOptions::new().append(true).create_new(true).open(path);
         match opened {
-            Ok(file) => Ok(GamesFile {
-                path: path.to_owned(),
-                file,
-            }),
+            Ok(file) => GamesFile::locked(path, file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(GamesFileError::Exists(path.to_owned()))
             }
             Err(error) => Err(failed(path, error)),
         }
+    }
+
+    fn locked(path: &Path, file: File) -> Result<GamesFile, GamesFileError> {
+        files::lock(&file).map_err(|error| failed(path, error))?;
+        let path = path.to_owned();
+        Ok(GamesFile { path, file })
     }
 
     /// Opens the file of the match called `id` and returns its finished games. A file that does
@@ -68,6 +75,10 @@ impl GamesFile {
             return Ok((GamesFile::create(path)?, BTreeMap::new()));
         }
         let io = |error| failed(path, error);
+        check_file(path).map_err(io)?;
+        let open = || OpenOptions::new().append(true).open(path).map_err(io);
+        // Held until the file is replaced.
+        let _before = GamesFile::locked(path, open()?)?;
         let entries = entries(path)?;
         let ids = || entries.iter().map(|entry| entry.tags.get(MATCH_TAG));
         if ids().flatten().any(|id| !id.starts_with(ID_VERSION)) {
@@ -82,9 +93,7 @@ impl GamesFile {
             .iter()
             .map(|entry| (entry.number, entry.finished))
             .collect();
-        let file = OpenOptions::new().append(true).open(path).map_err(io)?;
-        let path = path.to_owned();
-        Ok((GamesFile { path, file }, finished))
+        Ok((GamesFile::locked(path, open()?)?, finished))
     }
 
     pub fn append(&mut self, game: &str) -> Result<(), GamesFileError> {
@@ -144,21 +153,29 @@ fn entries(path: &Path) -> Result<Vec<Entry>, GamesFileError> {
     let text = String::from_utf8_lossy(&bytes);
     let mut entries: Vec<Entry> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for game in games(&text) {
+    let mut games = games(&text).peekable();
+    while let Some(game) = games.next() {
         let Some(entry) = Entry::read(game) else {
-            // A game without a result was half-written. One with a result belongs to someone else.
-            let foreign = read_tags(game.as_bytes())
-                .is_ok_and(|tags| tags.first().is_some_and(|tags| tags.result().is_some()));
-            if foreign {
-                return Err(GamesFileError::OtherMatch(path.to_owned()));
+            if games.peek().is_none() && is_half_written(game) {
+                break;
             }
-            continue;
+            return Err(GamesFileError::Foreign(path.to_owned()));
         };
         if seen.insert(entry.number) {
             entries.push(entry);
         }
     }
     Ok(entries)
+}
+
+/// Whether this may be the beginning of a game of a match. Its tags come first, with the match's.
+fn is_half_written(game: &str) -> bool {
+    let is_beginning = match game.len() < EVENT.len() {
+        true => EVENT.starts_with(game),
+        false => game.starts_with(EVENT),
+    };
+    let tags = game.split_once("\n\n").map(|(tags, _)| tags);
+    is_beginning && tags.is_none_or(|tags| tags.contains(&format!("[{MATCH_TAG} ")))
 }
 
 /// Splits a PGN text before each `Event` tag.

@@ -134,7 +134,8 @@ pub fn shuffle(openings: &mut [Opening], seed: u64) {
 }
 
 fn from_epd(text: &str, file: &Path) -> Result<Vec<Opening>, OpeningsError> {
-    let lines = text.lines().enumerate();
+    // Some editors begin a file with a byte order mark.
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     lines
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
         .map(|(number, line)| {

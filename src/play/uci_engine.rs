@@ -87,20 +87,24 @@ impl UciEngine {
         Ok(())
     }
 
-    /// Starts the engine and checks that it declares every option it is to be given.
+    /// Starts the engine and checks that it declares every option it is to be given, and takes the value.
     pub fn check(&mut self) -> Result<(), Fault> {
         self.start()?;
         let process = self.process.as_ref().ok_or_else(ended)?;
-        let is_declared = |name: &str| {
+        let problem = |(name, value): &(String, String)| {
             let mut declared = process.options.iter();
-            declared.any(|option| option.name.eq_ignore_ascii_case(name))
+            let option = declared.find(|option| option.name.eq_ignore_ascii_case(name));
+            match option.map(|option| &option.kind) {
+                None => Some(format!("{} has no option '{name}'", process.name)),
+                Some(kind) if !kind.accepts(value) => Some(format!(
+                    "{}: option '{name}' takes {kind}, not '{value}'",
+                    process.name
+                )),
+                Some(_) => None,
+            }
         };
-        let mut wanted = self.engine.options.iter().map(|(name, _)| name);
-        match wanted.find(|name| !is_declared(name)) {
-            Some(name) => Err(Fault::new(
-                FaultKind::Disconnect,
-                format!("{} has no option '{name}'", process.name),
-            )),
+        match self.engine.options.iter().find_map(problem) {
+            Some(problem) => Err(Fault::new(FaultKind::Disconnect, problem)),
             None => Ok(()),
         }
     }

@@ -444,7 +444,7 @@ fn search(
     match searched {
         Ok(found) => (Some(found), None),
         Err(panic) => {
-            *data = ThreadData::new(&job.settings);
+            data.clear();
             (None, Some(panic))
         }
     }

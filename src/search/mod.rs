@@ -141,10 +141,14 @@ impl ThreadData {
         self.evaluator.clear();
     }
 
-    /// New weights start with an empty history.
+    /// New weights start with an empty history. It keeps its memory: there may be no more.
     fn adopt(&mut self, settings: &EngineSettings) {
-        if !Arc::ptr_eq(&self.weights, &settings.weights) {
-            *self = ThreadData::new(settings);
+        let weights = &settings.weights;
+        if !Arc::ptr_eq(&self.weights, weights) {
+            self.evaluator = Evaluator::new(weights.clone());
+            self.piece_values = PieceValues::new(weights);
+            self.weights = weights.clone();
+            self.history.clear();
         }
         if !self.lmr.is_made_from(&settings.params) {
             self.lmr = LmrTable::new(&settings.params);

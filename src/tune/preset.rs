@@ -22,6 +22,9 @@ use crate::eval::Weights;
 use crate::files;
 use crate::names::did_you_mean;
 
+/// The most threads of a run; 0 stands for as many as the machine has.
+pub const MOST_THREADS: usize = 4096;
+
 /// The built-in presets. A new one is a file in `tuning/` and its name here.
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
@@ -117,7 +120,7 @@ impl RunSettings {
         check_range("closing_nodes", self.closing_nodes, 1..=u64::MAX)?;
         check_range("closing_games", self.closing_games, 0..=1_000_000)?;
         check_range("elo_games", self.elo_games, 2..=1_000_000)?;
-        check_range("threads", self.threads, 0..=4096)
+        check_range("threads", self.threads, 0..=MOST_THREADS)
     }
 }
 

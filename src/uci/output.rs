@@ -10,6 +10,9 @@ use parking_lot::Mutex;
 
 use crate::terminal::printable;
 
+/// Letters of a message's line. What it quotes may be as long as a line of input.
+const LONGEST_MESSAGE: usize = 1_000;
+
 #[derive(Default)]
 pub struct Output {
     log: Mutex<Option<File>>,
@@ -29,6 +32,10 @@ impl Output {
     /// A message for people: `info string`. What it quotes may come from anywhere.
     pub fn message(&self, text: impl Display) {
         for line in text.to_string().lines() {
+            let line = match line.char_indices().nth(LONGEST_MESSAGE) {
+                Some((end, _)) => &format!("{} ...", &line[..end]),
+                None => line,
+            };
             self.line(format_args!("info string {}", printable(line)));
         }
     }

@@ -79,9 +79,11 @@ pub fn run(weights: LoadedWeights, commands: &[String]) -> anyhow::Result<()> {
         // A GUI may send a file name in any encoding; the rest of UCI is ASCII.
         let line = String::from_utf8_lossy(&bytes);
         if !session.run_line(line.trim_end_matches(['\r', '\n'])) {
-            break;
+            return Ok(());
         }
     }
+    // The input ended without `quit`, as that of `echo bench | finch`.
+    session.wait_for_work();
     Ok(())
 }
 
@@ -147,9 +149,13 @@ impl Session {
             if search_ends {
                 self.engine.wait();
             }
-            if let Some(background) = &mut self.background {
-                background.wait();
-            }
+            self.wait_for_work();
+        }
+    }
+
+    fn wait_for_work(&mut self) {
+        if let Some(background) = &mut self.background {
+            background.wait();
         }
     }
 
@@ -372,6 +378,8 @@ impl Session {
         };
         let output = self.output.clone();
         self.work(move |stop| match bench::run(&weights, stop) {
+            // A part of the nodes looks like another engine's signature.
+            Ok(_) if stop.load(Relaxed) => output.message("bench was stopped"),
             Ok(benchmark) => output.line(benchmark),
             Err(error) => output.message(error),
         });
@@ -387,11 +395,14 @@ impl Session {
         self.work(move |stop| {
             let mut total = u64::from(depth == 0);
             for m in movegen::legal_moves(&position) {
-                if depth == 0 || stop.load(Relaxed) {
+                if depth == 0 {
                     break;
                 }
                 let child = position.after(m);
                 let leaves = movegen::perft_until(&child, depth - 1, stop);
+                if stop.load(Relaxed) {
+                    return output.message("perft was stopped");
+                }
                 total += leaves;
                 output.line(format_args!("{}: {leaves}", position.uci(m)));
             }

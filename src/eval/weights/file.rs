@@ -39,6 +39,7 @@ use crate::eval::nnue::{Network, NetworkError};
 use crate::eval::score::WinModel;
 use crate::eval::terms::{Family, TERMS, Term, TermInfo};
 use crate::files::{self, write_atomically};
+use crate::terminal::printable;
 
 /// Why a weights file is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -299,7 +300,11 @@ impl Reader<'_> {
         let mut terms = 0;
         for (key, value) in in_order(document.get_ref()) {
             match key.get_ref().as_ref() {
-                "name" => weights.name = self.word(key.get_ref(), value)?,
+                "name" => {
+                    // It stands in lines of UCI and on terminals: it must not end or steer them.
+                    let name = self.word(key.get_ref(), value)?;
+                    weights.name = printable(&name).into_owned();
+                }
                 "network" => {
                     let name = self.word(key.get_ref(), value)?;
                     if Path::new(&name).file_name() != Some(name.as_ref()) {

@@ -46,7 +46,7 @@ use thiserror::Error;
 
 use super::preset::PresetError;
 use super::report;
-use super::run::{RunError, RunFolder, RunJournal};
+use super::run::{JOURNAL_FILE, RunError, RunFolder, RunJournal};
 use crate::data::{GenerationError, MentorError};
 use crate::eval::{Weights, WeightsError};
 use crate::files;
@@ -68,7 +68,7 @@ pub use state::{
 const CONFIG: &str = "config.toml";
 /// The champion's weights file.
 pub const CHAMPION: &str = "champion.toml";
-const LOCK: &str = ".lock";
+const LABELS: &str = "labels";
 
 #[derive(Debug, Error)]
 pub enum EvolveError {
@@ -102,6 +102,12 @@ pub enum EvolveError {
     EngineForbidden(String),
     #[error("{}: another finch evolve runs in this folder", .0.display())]
     Locked(PathBuf),
+    #[error(
+        "{}: holds the champion or the labels of a run, but not its config.toml and state.toml; \
+         choose another folder",
+        .0.display()
+    )]
+    Leftovers(PathBuf),
 }
 
 /// Receives the progress of an evolve run.
@@ -165,10 +171,16 @@ impl<'a> EvolveRun<'a> {
         stages::check_players(&settings, observer)?;
         let first = match state_of(path)? {
             Some(_) => None,
-            None => Some(start::first_champion(&settings)?),
+            None => {
+                refuse_leftovers(path)?;
+                Some(start::first_champion(&settings)?)
+            }
         };
         let folder = RunFolder::create(path)?;
-        let lock = lock(path)?;
+        let lock = files::lock_folder(path).map_err(|error| match error.kind() {
+            io::ErrorKind::ResourceBusy => EvolveError::Locked(path.to_owned()),
+            _ => failed(path)(error),
+        })?;
         files::remove_temporary(path).map_err(failed(path))?;
         if let Some(champion) = first {
             begin(&folder, &settings, &champion)?;
@@ -346,14 +358,14 @@ fn settings_of_run(
 /// The key of the date.
 pub const STARTED: &str = "start.started";
 
-/// Makes sure that one process works in the folder.
-fn lock(path: &Path) -> Result<File, EvolveError> {
-    let file = path.join(LOCK);
-    let opened = File::options().create(true).append(true).open(&file);
-    let opened = opened.map_err(failed(&file))?;
-    match opened.try_lock() {
-        Ok(()) => Ok(opened),
-        Err(_) => Err(EvolveError::Locked(path.to_owned())),
+/// A new run would replace the champion of one whose config or state is lost. A run that was killed
+/// while it began has both, or has neither labels nor a journal yet.
+fn refuse_leftovers(path: &Path) -> Result<(), EvolveError> {
+    let begun = entries(&path.join(LABELS))?.is_empty() && !path.join(JOURNAL_FILE).exists();
+    let is_new = !path.join(CHAMPION).exists() || RunFolder::holds_run(path);
+    match begun && is_new {
+        true => Ok(()),
+        false => Err(EvolveError::Leftovers(path.to_owned())),
     }
 }
 

@@ -52,7 +52,7 @@ impl StagePlan<'_> {
     }
 
     pub fn labels_folder(&self) -> PathBuf {
-        self.folder.join("labels")
+        self.folder.join(super::LABELS)
     }
 
     pub fn labels_path(&self, generation: u64) -> PathBuf {

@@ -1,6 +1,6 @@
 //! The folder of a run. Its files are replaced atomically, so none is ever seen half-written.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ const LISTED: usize = 12;
 
 pub struct RunFolder {
     path: PathBuf,
+    /// Held while a run works in the folder.
+    lock: Option<File>,
 }
 
 impl RunFolder {
@@ -27,6 +29,7 @@ impl RunFolder {
     pub fn create(path: &Path) -> Result<RunFolder, RunError> {
         let folder = RunFolder {
             path: path.to_owned(),
+            lock: None,
         };
         fs::create_dir_all(path).map_err(|error| failed(path, &error))?;
         files::check_folder(path).map_err(|error| failed(path, &error))?;
@@ -67,7 +70,7 @@ impl RunFolder {
     /// Creates the folder of a run and writes its config. A folder that already holds the same
     /// experiment is resumed and keeps its date; another experiment is refused.
     pub fn claim(path: &Path, experiment: &mut Experiment) -> Result<RunFolder, RunError> {
-        let folder = RunFolder::create(path)?;
+        let folder = RunFolder::create(path)?.locked()?;
         if RunFolder::holds_run(path) {
             let mut earlier = folder.experiment()?;
             let run = experiment.run_mut();
@@ -115,9 +118,16 @@ impl RunFolder {
                 reason: format!("no run to resume{}", runs_near(path)),
             });
         }
-        let folder = RunFolder::open(path)?;
+        let folder = RunFolder::open(path)?.locked()?;
         folder.remove_temporary()?;
         Ok(folder)
+    }
+
+    /// Fails if another process works in the folder.
+    fn locked(mut self) -> Result<RunFolder, RunError> {
+        let lock = files::lock_folder(&self.path);
+        self.lock = Some(lock.map_err(|error| failed(&self.path, &error))?);
+        Ok(self)
     }
 
     fn remove_temporary(&self) -> Result<(), RunError> {
@@ -129,6 +139,7 @@ impl RunFolder {
         fs::read_dir(path).map_err(|error| failed(path, &error))?;
         Ok(RunFolder {
             path: path.to_owned(),
+            lock: None,
         })
     }
 

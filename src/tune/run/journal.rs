@@ -4,7 +4,8 @@
 
 use super::{RunError, RunFolder};
 
-const FILE: &str = "journal.csv";
+/// The journal in the folder of a run.
+pub const JOURNAL_FILE: &str = "journal.csv";
 pub const GENERATION: &str = "generation";
 pub const SECONDS: &str = "seconds";
 /// Columns before those of the learner.
@@ -37,15 +38,15 @@ impl RunJournal {
     /// The journal of a folder.
     pub fn read(folder: &RunFolder) -> Result<RunJournal, RunError> {
         let text = folder
-            .read(FILE)?
-            .ok_or_else(|| folder.unusable(FILE, "no such file"))?;
+            .read(JOURNAL_FILE)?
+            .ok_or_else(|| folder.unusable(JOURNAL_FILE, "no such file"))?;
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .from_reader(text.as_bytes());
         let header = reader.headers().cloned().unwrap_or_default();
         let has = |name: &str| header.iter().any(|known| known == name);
         if !has(GENERATION) || !has(SECONDS) {
-            return Err(folder.unusable(FILE, "not the journal of a run"));
+            return Err(folder.unusable(JOURNAL_FILE, "not the journal of a run"));
         }
         // A row that a kill cut short is not counted.
         let complete = |row: &csv::StringRecord| row.len() == header.len();
@@ -68,7 +69,7 @@ impl RunJournal {
         self.rows.retain(|row| row[0] <= Some(generation as f64));
         let rows = self.rows.iter().map(|row| line(&cells(row)));
         let text = line(&self.columns) + &rows.collect::<String>();
-        folder.write(FILE, &text)
+        folder.write(JOURNAL_FILE, &text)
     }
 
     /// Adds a row to the journal and to the file.
@@ -83,9 +84,9 @@ impl RunJournal {
         row.extend(figures);
         let text = line(&cells(&row));
         if self.rows.is_empty() {
-            folder.write(FILE, &(line(&self.columns) + &text))?;
+            folder.write(JOURNAL_FILE, &(line(&self.columns) + &text))?;
         } else {
-            folder.append(FILE, &text)?;
+            folder.append(JOURNAL_FILE, &text)?;
         }
         self.rows.push(row);
         Ok(())
@@ -148,7 +149,7 @@ mod tests {
         let folder = RunFolder::create(desk.path()).unwrap();
         // The order of an earlier version, with a column that is gone and a row cut by a kill.
         let text = "generation,best,gone,seconds\n0,1.5,7,0.1\n1,2.5,7,0.2\n2,,7,0.3\n3,4";
-        folder.write(FILE, text).unwrap();
+        folder.write(JOURNAL_FILE, text).unwrap();
         let mut journal = RunJournal::new(vec!["best".to_owned(), "mean".to_owned()]);
         journal.restore(&folder, 2).unwrap();
         assert_eq!(journal.curve("best"), [(0.0, 1.5), (1.0, 2.5)]);

@@ -37,7 +37,7 @@ pub use closing::{Closing, ClosingMatch, ClosingScore, GAMES, InstallError, RESU
 pub use evolution::{BestSoFar, Evolution};
 pub use folder::{RUNS, RunFolder, write_file};
 pub use generation::{GeneFigures, GenerationFigures, generations};
-pub use journal::{BUSY, ELO, ELO_ERROR, Figures, RunJournal, SECONDS};
+pub use journal::{BUSY, ELO, ELO_ERROR, Figures, JOURNAL_FILE, RunJournal, SECONDS};
 pub use problem::Problem;
 pub use session::{FinishedRun, Session};
 pub use summary::{RunSummary, figures_beside_paper, table};
