@@ -253,6 +253,19 @@ fn threads_without_memory_for_them_are_not_started() {
     assert!(says("readyok"), "{lines:#?}");
 }
 
+/// Not even the threads of the pool can be started.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_without_memory_for_its_threads_is_one_clear_line() {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 200000; exec \"$0\" fitness moves", FINCH]);
+    let output = shell.env("RAYON_NUM_THREADS", "500").output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.trim().lines().count(), 1, "{error}");
+    assert!(error.contains("too little memory"), "{error}");
+}
+
 #[test]
 fn a_preset_says_which_engine_it_starts_and_may_be_forbidden_to() {
     let folder = TempDir::new().unwrap();

@@ -49,7 +49,7 @@ use std::process::{ExitCode, exit};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use clap::builder::RangedU64ValueParser;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -243,6 +243,11 @@ impl Arguments {
     fn run(self) -> Result<()> {
         let command = self.command;
         let command = command.unwrap_or(Command::Uci(uci::Arguments::default()));
+        if !matches!(command, Command::Uci(_)) {
+            // Made on demand, the pool would panic where the system gives no more threads.
+            let pool = rayon::ThreadPoolBuilder::new().build_global();
+            pool.context("too little memory, or too many threads on this machine")?;
+        }
         // Left at the end, whatever comes of the command.
         let _job = command.job()?;
         let done = command.run(self.weights);

@@ -1,9 +1,11 @@
-//! What a run knows between two generations, as a file: two lines of text, then the state that
-//! the learner saved.
+//! What a run knows between two generations, as a file: three lines of text, then the state that
+//! the learner saved. The first line is a checksum of the rest: a run must not go on from a damaged
+//! state.
 
 use serde::{Deserialize, Serialize};
 
 use super::{BestSoFar, RunError, RunFolder};
+use crate::hash::stable_hash;
 use crate::tune::experiment::Experiment;
 use crate::tune::genome::Genome;
 use crate::tune::methods::Individual;
@@ -26,14 +28,18 @@ impl Checkpoint {
             return Ok(None);
         };
         let damaged = || {
-            let problem = "not a checkpoint of this version; start the run again in another folder";
+            let problem = "damaged, or not a checkpoint of this version; start the run again in another folder";
             folder.unusable(FILE, problem)
         };
         Checkpoint::parse(&bytes).ok_or_else(damaged).map(Some)
     }
 
     fn parse(bytes: &[u8]) -> Option<Checkpoint> {
-        let (generation, rest) = entry(bytes, "generation = ")?;
+        let (checksum, rest) = entry(bytes, "checksum = ")?;
+        if checksum != checksum_of(rest) {
+            return None;
+        }
+        let (generation, rest) = entry(rest, "generation = ")?;
         let (seconds, state) = entry(rest, "seconds = ")?;
         Some(Checkpoint {
             generation: generation.parse().ok()?,
@@ -49,8 +55,14 @@ impl Checkpoint {
             state,
         } = self;
         let head = format!("generation = {generation}\nseconds = {seconds:?}\n");
-        folder.write(FILE, [head.as_bytes(), state].concat())
+        let rest = [head.as_bytes(), state].concat();
+        let checksum = format!("checksum = {}\n", checksum_of(&rest));
+        folder.write(FILE, [checksum.as_bytes(), &rest].concat())
     }
+}
+
+fn checksum_of(rest: &[u8]) -> String {
+    format!("{:016x}", stable_hash(rest))
 }
 
 /// The value of the first line, which must set this key, and the rest.
@@ -115,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checkpoint_is_two_lines_and_the_state() {
+    fn a_checkpoint_comes_back_or_is_refused_when_a_byte_has_changed() {
         let desk = tempfile::tempdir().unwrap();
         let folder = RunFolder::create(desk.path()).unwrap();
         let state = vec![0, 255, b'\n', 7];
@@ -130,6 +142,13 @@ mod tests {
             (again.generation, again.seconds, again.state),
             (12, 3.0, state)
         );
+        let whole = folder.read_bytes("checkpoint").unwrap().unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            folder.write("checkpoint", damaged).unwrap();
+            assert!(Checkpoint::read(&folder).is_err(), "byte {at}");
+        }
         folder.write("checkpoint", [7_u8; 40]).unwrap();
         assert!(Checkpoint::read(&folder).is_err());
     }
