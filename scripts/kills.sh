@@ -17,7 +17,8 @@ RANDOM=${SEED:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Each kind: one call that works in the folder $1 and resumes what is there. A file that is there is whole.
+# Each kind: one call that works in the folder $1 and resumes what is there. selfplay, book and annotate write
+# their file only when it is complete: if it is there, the call is done.
 evolve() {
     exec "$finch" evolve --from zero --out "$1/run" --generations 3 --set search.every=2 \
         --set start.width=64 --set 'selfplay.positions=[400, 600]' --set 'selfplay.nodes=[10, 20]' \

@@ -8,7 +8,7 @@
 # GAMES (for each opponent), BATCH (games with the same options), SEED, LOADED (1: a busy loop on every
 # core beside the games; any other word: the cores have other work already), FINCH_SYZYGY (a folder of tables)
 # and CUTECHESS (cutechess-cli, which plays every eighth batch with pondering) may be set. Threads times
-# games never exceed the cores. Two of three batches are adjudicated, the others played to their end. The games
+# games never exceed the cores. Two of three batches of fastchess are adjudicated, the others played to their end. The games
 # and all output stay in the folder OUT, soak by default. Exit status 1 if Finch failed, or lost on time on
 # cores that were not loaded.
 set -euo pipefail
@@ -23,6 +23,7 @@ shift 2
 opponents=("$finch" "$@")
 games=${GAMES:-1000}
 batch=${BATCH:-40}
+batch=$((batch < games ? batch : games))
 out=${OUT:-soak}
 RANDOM=${SEED:-1}
 cores=$(nproc)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-use finch::data::{LabelNeeds, Selection, Source, collect_labels};
+use finch::data::{LabelFile, LabelHeader, LabelNeeds, Selection, Source, collect_labels};
 use finch::eval::{Weights, evaluate_uncached};
 use finch::position::Position;
 use finch::random::{Purpose, stream};
@@ -490,4 +490,19 @@ fn the_preset_runs_on_the_labels_built_in() {
     for figure in ["28.00 cp", "47.00 cp", "30.00 cp", "7:22"] {
         assert!(paper.contains(figure), "{paper}");
     }
+}
+
+#[test]
+fn a_file_of_labels_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("labels.epd");
+    let header = LabelHeader {
+        mentor: "somebody".to_owned(),
+        ..LabelHeader::default()
+    };
+    let first = LabelFile::open(&path, &header, false).unwrap();
+    let error = LabelFile::open(&path, &header, false).err().unwrap();
+    assert!(error.to_string().contains("another process"), "{error}");
+    drop(first);
+    LabelFile::open(&path, &header, false).unwrap();
 }

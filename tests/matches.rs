@@ -352,6 +352,8 @@ fn games_of_another_match_are_not_continued() {
     for text in [
         "[Event \"?\"]\n[White \"a\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n",
         "[Event \"?\"]\n[White \"a\"]\n[Result \"7-3\"]\n\n1. e4 e5\n",
+        "[Event \"?\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 1-0\r\n",
+        "[Event \"?\"]\n[Result \"1-0\"]\n1. e4 1-0\n",
         "notes, and no game at all\n",
     ] {
         fs::write(&pgn, text).unwrap();

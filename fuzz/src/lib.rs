@@ -195,10 +195,11 @@ pub fn network(bytes: &[u8]) {
     }
 }
 
-/// A checkpoint as it is, and the input as a state under the checksum that belongs to it.
+/// A checkpoint, under the checksum that belongs to it.
 pub fn checkpoint(bytes: &[u8]) {
-    let _ = EvolutionState::parse(bytes);
-    let path = file("checkpoint", bytes);
+    let mut whole = format!("checksum = {:016x}\n", stable_hash(bytes)).into_bytes();
+    whole.extend(bytes);
+    let path = file("checkpoint", &whole);
     let folder = RunFolder::open(path.parent().expect("a folder")).expect("the same");
     if let Ok(Some(checkpoint)) = Checkpoint::read(&folder) {
         let _ = EvolutionState::parse(&checkpoint.state);

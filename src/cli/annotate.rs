@@ -123,8 +123,8 @@ impl Arguments {
     /// between its last two steps may have written a file already; its draft is still there.
     fn check(&self, path: &Path) -> Result<()> {
         let is_resumed = self.draft_for().is_some_and(|out| draft_path(out).exists());
-        if path.exists() && !self.force && !is_resumed {
-            bail!("{} exists; --force replaces it", path.display());
+        if !is_resumed {
+            self.refuse_existing(path)?;
         }
         check_file(path).with_context(|| path.display().to_string())
     }
@@ -172,13 +172,31 @@ impl Arguments {
         for game in games {
             id.write(format!("{:?} {:?}", game.start, game.moves).as_bytes());
         }
-        let draft = self.draft_for().map(|out| {
-            AnalysisDraft::open(out, id.finish(), self.force)
-                .with_context(|| draft_path(out).display().to_string())
-        });
-        let draft = draft.transpose()?;
+        id.write(format!("{:?} {:?}", self.out, self.page).as_bytes());
         let analyser = Analyser::new(config, threads, hash)?;
-        Ok(Annotator::new(analyser, limits, draft))
+        let draft = self.draft_for().map(|out| self.draft(out, id.finish()));
+        Ok(Annotator::new(analyser, limits, draft.transpose()?))
+    }
+
+    /// A draft that holds nothing allows to replace nothing.
+    fn draft(&self, out: &Path, id: u64) -> Result<AnalysisDraft> {
+        let draft = AnalysisDraft::open(out, id, self.force)
+            .with_context(|| draft_path(out).display().to_string())?;
+        if !draft.is_resumed() {
+            for path in [&self.out, &self.page].into_iter().flatten() {
+                self.refuse_existing(path)?;
+            }
+        }
+        Ok(draft)
+    }
+
+    fn refuse_existing(&self, path: &Path) -> Result<()> {
+        ensure!(
+            self.force || !path.exists(),
+            "{} exists; --force replaces it",
+            path.display()
+        );
+        Ok(())
     }
 
     fn limits(&self) -> Limits {

@@ -1,5 +1,5 @@
 //! `finch label`: scores of mentor engines for positions. Appends to the file, so an interrupted
-//! run resumes with the positions that have no label yet, and several runs can add to one file.
+//! run resumes with the positions that have no label yet, and one run after the other can add to one file.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;

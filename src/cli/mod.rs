@@ -43,6 +43,7 @@ mod tune;
 mod uci;
 mod weights;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{ExitCode, exit};
@@ -203,6 +204,22 @@ subcommands! {
     }
 }
 
+impl Command {
+    /// Whether it divides its work among the threads of rayon's pool.
+    fn shares_work(&self) -> bool {
+        use Command::*;
+        matches!(
+            self,
+            Fitness(_) | Recognise(_) | Tune(_) | Train(_) | Evolve(_) | Selfplay(_) | Label(_)
+        )
+    }
+}
+
+fn is_unprintable(word: OsString) -> bool {
+    let word = word.to_string_lossy();
+    printable(&word) != word
+}
+
 /// Numbers of threads that a preset takes, too; 0 leaves it to the machine.
 fn thread_count() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MOST_THREADS as u64)
@@ -219,7 +236,7 @@ impl Arguments {
             let code = i32::from(error.use_stderr());
             leave_it_to_rank_0(code);
             // Whether help or an error: without a reader there is nothing more to do.
-            match error.use_stderr() && std::env::args().any(|word| printable(&word) != word) {
+            match error.use_stderr() && std::env::args_os().any(is_unprintable) {
                 // An error quotes the command line, and its colours need control characters.
                 true => eprintln!("{}", error.render()),
                 false => drop(error.print()),
@@ -243,7 +260,7 @@ impl Arguments {
     fn run(self) -> Result<()> {
         let command = self.command;
         let command = command.unwrap_or(Command::Uci(uci::Arguments::default()));
-        if !matches!(command, Command::Uci(_)) {
+        if command.shares_work() {
             // Made on demand, the pool would panic where the system gives no more threads.
             let pool = rayon::ThreadPoolBuilder::new().build_global();
             pool.context("too little memory, or too many threads on this machine")?;

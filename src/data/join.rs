@@ -45,7 +45,8 @@ pub fn join(files: &[PathBuf], out: &Path) -> Result<(), JoinError> {
             });
         }
         let is_packed = packed::is_packed(&header, file)?;
-        if is_packed != (LabelFormat::of_name(out) == LabelFormat::Packed) {
+        let named = LabelFormat::of_ending(out);
+        if named.is_some_and(|named| is_packed != (named == LabelFormat::Packed)) {
             return Err(JoinError::OtherFormat(out.to_owned()));
         }
         // A file of something else has no first label.

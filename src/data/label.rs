@@ -232,11 +232,17 @@ pub enum LabelFormat {
 impl LabelFormat {
     /// The format that a file's name asks for, whatever its compression.
     pub fn of_name(path: &Path) -> LabelFormat {
+        LabelFormat::of_ending(path).unwrap_or(LabelFormat::Epd)
+    }
+
+    /// The format that a file's ending stands for, if it stands for any.
+    pub fn of_ending(path: &Path) -> Option<LabelFormat> {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         match ending.to_lowercase().as_str() {
-            "bin" | "packed" => LabelFormat::Packed,
-            "txt" | "text" => LabelFormat::Text,
-            _ => LabelFormat::Epd,
+            "bin" | "packed" => Some(LabelFormat::Packed),
+            "txt" | "text" => Some(LabelFormat::Text),
+            "epd" => Some(LabelFormat::Epd),
+            _ => None,
         }
     }
 }

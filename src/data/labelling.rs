@@ -156,14 +156,9 @@ impl LabelFile {
     /// Creates a file, or opens one that holds labels of the same mentor. A last line without its
     /// end was cut off by a kill and is removed. Anything else is left alone unless `force`.
     pub fn open(path: &Path, header: &LabelHeader, force: bool) -> Result<LabelFile, LabelError> {
-        let locked = |file: File| files::lock(&file).map(|()| file);
-        let before = match File::options().append(true).open(path) {
+        let before = match files::open_locked(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            opened => Some(
-                opened
-                    .and_then(locked)
-                    .map_err(|error| failed(path, &error))?,
-            ),
+            opened => Some(opened.map_err(|error| failed(path, &error))?),
         };
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -189,7 +184,7 @@ impl LabelFile {
         }
         .map_err(|error| failed(path, &error))?;
         drop(before);
-        let file = File::options().append(true).open(path).and_then(locked);
+        let file = files::open_locked(path);
         let labels = whole.lines().filter(|line| !line.starts_with('#'));
         Ok(LabelFile {
             file: Mutex::new(file.map_err(|error| failed(path, &error))?),

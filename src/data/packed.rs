@@ -5,7 +5,7 @@
 //! castling rights, en passant and results out of its records, which read as unknown.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -428,13 +428,11 @@ impl PackedDraft {
             let text = format!("{} {why}", path.display());
             io::Error::new(ErrorKind::AlreadyExists, text)
         };
-        let file = OpenOptions::new()
-            .append(true)
-            .read(true)
-            .create(true)
-            .open(&path)?;
-        file.try_lock()
-            .map_err(|_| refused("is being written by another process"))?;
+        // Windows does not shorten files that are open to append only.
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path)?;
+        files::lock(&file).map_err(|_| refused("is being written by another process"))?;
         let head = header_bytes(header);
         let (count, next_game) = if file.metadata()?.len() < head.len() as u64 {
             file.set_len(0)?;
@@ -452,6 +450,7 @@ impl PackedDraft {
         };
         // Only the owner of the lock reads a draft, so shortening it harms nobody.
         file.set_len((head.len() + count * BYTES) as u64)?;
+        file.seek(SeekFrom::End(0))?;
         Ok(PackedDraft {
             out: out.to_owned(),
             path,

@@ -116,16 +116,23 @@ impl Evaluator {
         }
     }
 
-    /// Clears the caches.
+    /// Clears the caches, and what an aborted update may have left in the accumulators.
     pub fn clear(&mut self) {
         let (terms, scores) = match self {
             Evaluator::Terms { terms, scores } => (terms, scores),
             Evaluator::Network {
-                endings, scores, ..
-            } => (endings, scores),
+                network,
+                accumulators,
+                endings,
+                scores,
+            } => {
+                accumulators.clear(network);
+                (endings, scores)
+            }
         };
-        *terms = CachedTerms::new(terms.weights.clone());
-        *scores = ScoreCache::new();
+        terms.pawns.clear();
+        terms.material.clear();
+        scores.clear();
     }
 }
 

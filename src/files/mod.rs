@@ -52,13 +52,16 @@ impl AtomicFile {
             // As any new file: the umask takes its share.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder_of(path)).map_err(explained)?;
-        // Says to others that the file is not abandoned; some file systems have no locks.
-        let _ = file.as_file().try_lock();
-        Ok(AtomicFile {
-            file,
-            path: path.to_owned(),
-        })
+        loop {
+            let file = builder.tempfile_in(folder_of(path)).map_err(explained)?;
+            // Says to others that the file is not abandoned; some file systems have no locks.
+            let _ = file.as_file().try_lock();
+            // One of them may have been quicker.
+            if file.path().exists() {
+                let path = path.to_owned();
+                return Ok(AtomicFile { file, path });
+            }
+        }
     }
 
     /// Gives the file its name, and returns when that is on disk.
@@ -134,10 +137,37 @@ pub fn lock(file: &File) -> io::Result<()> {
     }
 }
 
+/// Opens a file to append to it, and locks it. Another process may replace the file at this moment:
+/// only the lock of the file that has the name counts.
+pub fn open_locked(path: &Path) -> io::Result<File> {
+    loop {
+        let file = File::options().append(true).open(path)?;
+        lock(&file)?;
+        if is_named(&file, path)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Whether the open file is still the one of that name.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    Ok(identity(file.metadata()?) == identity(fs::metadata(path)?))
+}
+
+#[cfg(not(unix))]
+fn is_named(_file: &File, _path: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
 /// Makes sure that no other process works in a folder, as long as the returned file is open.
 pub fn lock_folder(folder: &Path) -> io::Result<File> {
     let path = folder.join(".lock");
-    let file = File::options().create(true).append(true).open(path)?;
+    // Windows locks a file only if it may be read.
+    let mut options = File::options();
+    let file = options.read(true).append(true).create(true).open(path)?;
     match lock(&file) {
         Err(error) => Err(io::Error::new(
             error.kind(),
@@ -199,7 +229,9 @@ fn remove_abandoned(folder: &Path, prefix: &str) -> io::Result<()> {
         if !name.starts_with(prefix) || !name.ends_with(TEMPORARY) {
             continue;
         }
-        let is_abandoned = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        // Locks over a network need a file that may be written to.
+        let file = File::options().read(true).write(true).open(entry.path());
+        let is_abandoned = file.is_ok_and(|file| file.try_lock().is_ok());
         if is_abandoned {
             // Another process may do the same at this moment.
             let _ = fs::remove_file(entry.path());

@@ -51,18 +51,16 @@ impl GamesFile {
     pub fn create(path: &Path) -> Result<GamesFile, GamesFileError> {
         let opened = OpenOptions::new().append(true).create_new(true).open(path);
         match opened {
-            Ok(file) => GamesFile::locked(path, file),
+            Ok(file) => {
+                files::lock(&file).map_err(|error| failed(path, error))?;
+                let path = path.to_owned();
+                Ok(GamesFile { path, file })
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(GamesFileError::Exists(path.to_owned()))
             }
             Err(error) => Err(failed(path, error)),
         }
-    }
-
-    fn locked(path: &Path, file: File) -> Result<GamesFile, GamesFileError> {
-        files::lock(&file).map_err(|error| failed(path, error))?;
-        let path = path.to_owned();
-        Ok(GamesFile { path, file })
     }
 
     /// Opens the file of the match called `id` and returns its finished games. A file that does
@@ -76,9 +74,8 @@ impl GamesFile {
         }
         let io = |error| failed(path, error);
         check_file(path).map_err(io)?;
-        let open = || OpenOptions::new().append(true).open(path).map_err(io);
         // Held until the file is replaced.
-        let _before = GamesFile::locked(path, open()?)?;
+        let _before = files::open_locked(path).map_err(io)?;
         let entries = entries(path)?;
         let ids = || entries.iter().map(|entry| entry.tags.get(MATCH_TAG));
         if ids().flatten().any(|id| !id.starts_with(ID_VERSION)) {
@@ -93,7 +90,9 @@ impl GamesFile {
             .iter()
             .map(|entry| (entry.number, entry.finished))
             .collect();
-        Ok((GamesFile::locked(path, open()?)?, finished))
+        let file = files::open_locked(path).map_err(io)?;
+        let path = path.to_owned();
+        Ok((GamesFile { path, file }, finished))
     }
 
     pub fn append(&mut self, game: &str) -> Result<(), GamesFileError> {
@@ -153,7 +152,7 @@ fn entries(path: &Path) -> Result<Vec<Entry>, GamesFileError> {
     let text = String::from_utf8_lossy(&bytes);
     let mut entries: Vec<Entry> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    let mut games = games(&text).peekable();
+    let mut games = games(without_cut_word(&text)).peekable();
     while let Some(game) = games.next() {
         let Some(entry) = Entry::read(game) else {
             if games.peek().is_none() && is_half_written(game) {
@@ -168,14 +167,21 @@ fn entries(path: &Path) -> Result<Vec<Entry>, GamesFileError> {
     Ok(entries)
 }
 
-/// Whether this may be the beginning of a game of a match. Its tags come first, with the match's.
+/// Whether this may be the beginning of a game of a match: its tags, and moves behind that of the
+/// match only.
 fn is_half_written(game: &str) -> bool {
-    let is_beginning = match game.len() < EVENT.len() {
-        true => EVENT.starts_with(game),
-        false => game.starts_with(EVENT),
-    };
-    let tags = game.split_once("\n\n").map(|(tags, _)| tags);
-    is_beginning && tags.is_none_or(|tags| tags.contains(&format!("[{MATCH_TAG} ")))
+    let is_tag = |line: &str| line.is_empty() || line.starts_with('[');
+    let has_match = || game.contains(&format!("\n[{MATCH_TAG} "));
+    game.starts_with(EVENT) && (game.lines().all(is_tag) || has_match())
+}
+
+/// The text without a first word that was cut off.
+fn without_cut_word(text: &str) -> &str {
+    let cut = (1..EVENT.len()).find_map(|length| {
+        let before = text.strip_suffix(&EVENT[..length])?;
+        (before.is_empty() || before.ends_with('\n')).then_some(before)
+    });
+    cut.unwrap_or(text)
 }
 
 /// Splits a PGN text before each `Event` tag.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Dropping it stops the work and waits for its end.
 pub struct Background {
@@ -23,6 +24,22 @@ impl Background {
             stop,
             thread: Some(thread),
         })
+    }
+
+    /// Waits until the work is done, and calls `still_working` every minute.
+    pub fn wait_with(&mut self, still_working: impl Fn()) {
+        const TICK: Duration = Duration::from_millis(20);
+        let ended = || self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        let mut waited = Duration::ZERO;
+        while !ended() {
+            std::thread::sleep(TICK);
+            waited += TICK;
+            if waited >= Duration::from_secs(60) {
+                still_working();
+                waited = Duration::ZERO;
+            }
+        }
+        self.wait();
     }
 
     /// Waits until the work is done.

@@ -82,8 +82,15 @@ pub fn run(weights: LoadedWeights, commands: &[String]) -> anyhow::Result<()> {
             return Ok(());
         }
     }
-    // The input ended without `quit`, as that of `echo bench | finch`.
-    session.wait_for_work();
+    // The input ended without `quit`, as that of `echo bench | finch`. A message that nobody reads ends
+    // the process.
+    if let Some(background) = &mut session.background {
+        background.wait_with(|| {
+            session
+                .output
+                .message("still at work after the end of the input")
+        });
+    }
     Ok(())
 }
 
@@ -149,13 +156,9 @@ impl Session {
             if search_ends {
                 self.engine.wait();
             }
-            self.wait_for_work();
-        }
-    }
-
-    fn wait_for_work(&mut self) {
-        if let Some(background) = &mut self.background {
-            background.wait();
+            if let Some(background) = &mut self.background {
+                background.wait();
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::Evaluation;
@@ -12,6 +12,9 @@ use crate::files;
 use crate::play::uci_engine::EngineLine;
 use crate::position::Position;
 use crate::search::score::ReportedScore;
+
+/// How a draft begins, before its id.
+const KIND: &str = "finch annotate ";
 
 pub struct AnalysisDraft {
     path: PathBuf,
@@ -22,44 +25,52 @@ pub struct AnalysisDraft {
 
 impl AnalysisDraft {
     /// Begins a draft for the file `out`, or resumes the one that is there. `id` identifies the
-    /// games and the engine. A draft with another id, or one that another process writes, is
-    /// refused as [`ErrorKind::AlreadyExists`]; `replace` deletes the first kind.
+    /// games, the engine and the files to write. Another file of that name is refused as
+    /// [`ErrorKind::AlreadyExists`], unless `replace` allows to begin again in its place.
     pub fn open(out: &Path, id: u64, replace: bool) -> io::Result<AnalysisDraft> {
         let path = files::draft_path(out);
-        let refused = |why: &str| io::Error::new(ErrorKind::AlreadyExists, why);
-        let mut file = OpenOptions::new()
-            .append(true)
-            .read(true)
-            .create(true)
-            .open(&path)?;
-        file.try_lock()
-            .map_err(|_| refused("another process is writing it"))?;
+        // Windows does not shorten files that are open to append only.
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path)?;
+        files::lock(&file)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        // A kill may leave an incomplete line at the end.
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        bytes.truncate(whole.map_or(0, |end| end + 1));
-        let text = String::from_utf8_lossy(&bytes);
-        let mut recorded: VecDeque<String> = text.lines().map(str::to_owned).collect();
-        let head = format!("finch annotate {id:016x}");
-        match recorded.pop_front() {
-            Some(found) if found == head => file.set_len(bytes.len() as u64)?,
-            Some(_) if !replace => {
-                return Err(refused(
-                    "holds the analysis of other games or by another engine; delete it, or use --force",
+        let head = format!("{KIND}{id:016x}\n");
+        let recorded = match bytes.strip_prefix(head.as_bytes()) {
+            Some(lines) => {
+                // A kill may leave an incomplete line at the end.
+                let end = lines.iter().rposition(|byte| *byte == b'\n');
+                let lines = &lines[..end.map_or(0, |end| end + 1)];
+                file.set_len((head.len() + lines.len()) as u64)?;
+                let text = String::from_utf8_lossy(lines);
+                text.lines().map(str::to_owned).collect()
+            }
+            None if !replace && holds_something(&bytes, &head) => {
+                return Err(io::Error::new(
+                    ErrorKind::AlreadyExists,
+                    "holds the analysis of other games or by another engine, or for other files; \
+                     delete it, or use --force",
                 ));
             }
-            _ => {
-                recorded.clear();
+            None => {
                 file.set_len(0)?;
-                files::append(&file, &path, format!("{head}\n").as_bytes())?;
+                file.rewind()?;
+                files::append(&file, &path, head.as_bytes())?;
+                VecDeque::new()
             }
-        }
+        };
+        file.seek(SeekFrom::End(0))?;
         Ok(AnalysisDraft {
             path,
             file,
             recorded,
         })
+    }
+
+    /// Whether it holds evaluations of an interrupted call.
+    pub fn is_resumed(&self) -> bool {
+        !self.recorded.is_empty()
     }
 
     /// The recorded evaluation of the next position, if there is one. What cannot be read ends the
@@ -94,6 +105,14 @@ impl AnalysisDraft {
     pub fn discard(self) -> io::Result<()> {
         fs::remove_file(&self.path)
     }
+}
+
+/// Whether work would be lost with a file that is not this draft: not where a call began it and
+/// recorded nothing.
+fn holds_something(bytes: &[u8], head: &str) -> bool {
+    let is_beginning = head.as_bytes().starts_with(bytes);
+    let is_head_alone = bytes.starts_with(KIND.as_bytes()) && bytes.len() == head.len();
+    !is_beginning && !is_head_alone
 }
 
 #[cfg(test)]
@@ -135,8 +154,14 @@ mod tests {
         let other = AnalysisDraft::open(&out, 2, false).err().unwrap();
         assert!(other.to_string().contains("--force"), "{other}");
         let mut draft = AnalysisDraft::open(&out, 2, true).unwrap();
-        assert!(draft.next(&position).is_none());
+        assert!(draft.next(&position).is_none() && !draft.is_resumed());
+        drop(draft);
+        // A call that failed before its first evaluation does not block another one.
+        let draft = AnalysisDraft::open(&out, 3, false).unwrap();
         draft.discard().unwrap();
+        fs::write(&path, "somebody's notes without a line end").unwrap();
+        assert!(AnalysisDraft::open(&out, 3, false).is_err());
+        fs::remove_file(&path).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

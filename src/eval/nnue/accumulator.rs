@@ -211,17 +211,30 @@ impl AccumulatorStack {
         let plies = vec![empty; plies.max(1)];
         let refresh_boards = vec![BoardSnapshot::EMPTY; 2 * architecture.perspectives()];
         let rows = 2 * plies.len() + refresh_boards.len();
-        let mut accumulators = zeroed_lines(rows * architecture.width());
+        let mut stack = AccumulatorStack {
+            plies,
+            refresh_boards,
+            accumulators: zeroed_lines(rows * architecture.width()),
+        };
+        stack.clear(network);
+        stack
+    }
+
+    /// As new: all boards are empty. It needs no memory.
+    pub fn clear(&mut self, network: &Network) {
+        let architecture = network.architecture();
+        let empty = BoardSnapshot::EMPTY;
+        for ply in &mut self.plies {
+            ply.board = empty;
+            ply.perspectives =
+                [Color::White, Color::Black].map(|color| empty.perspective(color, architecture));
+        }
+        self.refresh_boards.fill(empty);
         // The accumulator of an empty board is the bias.
         let bias = &network.parameters.weights()[architecture.features() * architecture.width()..];
         let bias = &bias[..architecture.width()];
-        for row in bytemuck::cast_slice_mut(&mut accumulators).chunks_exact_mut(bias.len()) {
+        for row in bytemuck::cast_slice_mut(&mut self.accumulators).chunks_exact_mut(bias.len()) {
             row.copy_from_slice(bias);
-        }
-        AccumulatorStack {
-            plies,
-            refresh_boards,
-            accumulators,
         }
     }
 

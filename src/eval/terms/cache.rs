@@ -32,6 +32,11 @@ impl<T: Copy + Default, const SLOTS: usize> Cache<T, SLOTS> {
         }
     }
 
+    /// As new, without asking for memory.
+    pub fn clear(&mut self) {
+        self.slots.fill((!0, T::default()));
+    }
+
     #[inline(always)]
     pub fn probe(&mut self, key: u64, compute: impl FnOnce() -> T) -> &T {
         let slot = &mut self.slots[key as usize % SLOTS];

@@ -103,7 +103,7 @@ pub enum EvolveError {
     #[error("{}: another finch evolve runs in this folder", .0.display())]
     Locked(PathBuf),
     #[error(
-        "{}: holds the champion or the labels of a run, but not its config.toml and state.toml; \
+        "{}: holds a champion or labels, but the run's config.toml or state.toml is missing; \
          choose another folder",
         .0.display()
     )]
@@ -181,6 +181,10 @@ impl<'a> EvolveRun<'a> {
             io::ErrorKind::ResourceBusy => EvolveError::Locked(path.to_owned()),
             _ => failed(path)(error),
         })?;
+        if first.is_some() && state_of(path)?.is_some() {
+            // Another process began the run just now.
+            return Err(EvolveError::Locked(path.to_owned()));
+        }
         files::remove_temporary(path).map_err(failed(path))?;
         if let Some(champion) = first {
             begin(&folder, &settings, &champion)?;
@@ -359,11 +363,11 @@ fn settings_of_run(
 pub const STARTED: &str = "start.started";
 
 /// A new run would replace the champion of one whose config or state is lost. A run that was killed
-/// while it began has both, or has neither labels nor a journal yet.
+/// while it began has a config, and neither labels nor a journal yet.
 fn refuse_leftovers(path: &Path) -> Result<(), EvolveError> {
-    let begun = entries(&path.join(LABELS))?.is_empty() && !path.join(JOURNAL_FILE).exists();
+    let no_work_yet = entries(&path.join(LABELS))?.is_empty() && !path.join(JOURNAL_FILE).exists();
     let is_new = !path.join(CHAMPION).exists() || RunFolder::holds_run(path);
-    match begun && is_new {
+    match no_work_yet && is_new {
         true => Ok(()),
         false => Err(EvolveError::Leftovers(path.to_owned())),
     }

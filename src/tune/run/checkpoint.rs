@@ -35,10 +35,12 @@ impl Checkpoint {
     }
 
     fn parse(bytes: &[u8]) -> Option<Checkpoint> {
-        let (checksum, rest) = entry(bytes, "checksum = ")?;
-        if checksum != checksum_of(rest) {
-            return None;
-        }
+        // Earlier versions wrote none.
+        let rest = match entry(bytes, "checksum = ") {
+            Some((checksum, rest)) if checksum == checksum_of(rest) => rest,
+            Some(_) => return None,
+            None => bytes,
+        };
         let (generation, rest) = entry(rest, "generation = ")?;
         let (seconds, state) = entry(rest, "seconds = ")?;
         Some(Checkpoint {

@@ -60,7 +60,7 @@ impl RunFolder {
                 _ => format!("{name}-{number}"),
             });
             match fs::create_dir(&path) {
-                Ok(()) => return RunFolder::create(&path),
+                Ok(()) => return RunFolder::create(&path)?.locked(),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(failed(&path, &error)),
             }
