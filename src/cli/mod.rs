@@ -260,13 +260,13 @@ impl Arguments {
     fn run(self) -> Result<()> {
         let command = self.command;
         let command = command.unwrap_or(Command::Uci(uci::Arguments::default()));
+        // Left at the end, whatever comes of the command.
+        let _job = command.job()?;
         if command.shares_work() {
             // Made on demand, the pool would panic where the system gives no more threads.
             let pool = rayon::ThreadPoolBuilder::new().build_global();
             pool.context("too little memory, or too many threads on this machine")?;
         }
-        // Left at the end, whatever comes of the command.
-        let _job = command.job()?;
         let done = command.run(self.weights);
         if work::is_helper() {
             // Rank 0 tells of it, unless it has the same to tell of itself.
