@@ -4,7 +4,7 @@
 //! record after the other. Version 1 (`finch labels 1`) has no scale in its header and leaves
 //! castling rights, en passant and results out of its records, which read as unknown.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -428,11 +428,10 @@ impl PackedDraft {
             let text = format!("{} {why}", path.display());
             io::Error::new(ErrorKind::AlreadyExists, text)
         };
-        // Windows does not shorten files that are open to append only.
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(&path)?;
-        files::lock(&file).map_err(|_| refused("is being written by another process"))?;
+        let mut file = files::open_draft(&path).map_err(|error| match error.kind() {
+            ErrorKind::ResourceBusy => refused("is being written by another process"),
+            _ => error,
+        })?;
         let head = header_bytes(header);
         let (count, next_game) = if file.metadata()?.len() < head.len() as u64 {
             file.set_len(0)?;

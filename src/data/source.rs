@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::{DataError, unreadable};
-use crate::files::{decompressed, open_compressed};
+use crate::files::{BYTE_ORDER_MARK, decompressed, open_compressed};
 
 /// No line of a position or label file is longer. A file that is one endless line, or a
 /// decompression bomb, ends here instead of filling the memory.
@@ -80,9 +80,6 @@ impl Source {
         )
     }
 }
-
-/// Some editors begin a file with it.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Trimmed lines with their numbers, counted from 1. Bytes that are not UTF-8 are replaced.
 pub struct Lines {

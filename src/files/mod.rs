@@ -20,6 +20,9 @@ pub use compressed::{
     read_text,
 };
 
+/// Some editors begin a text with it.
+pub const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Ending of the temporary files, which begin with a dot and the name of the file they become. Only a
 /// kill leaves one behind, and the next writer of the same file deletes it.
 const TEMPORARY: &str = ".finch-tmp";
@@ -207,6 +210,15 @@ pub fn draft_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".draft");
     name.into()
+}
+
+/// Opens a draft to read what is there and go on behind it, and locks it.
+pub fn open_draft(path: &Path) -> io::Result<File> {
+    // Windows does not shorten files that are open to append only.
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let file = options.open(path)?;
+    lock(&file).map(|()| file)
 }
 
 /// Renames a file that is on disk, and returns when the new name is too.

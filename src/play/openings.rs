@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::pgn::TAG_LINE_LIMIT;
 use crate::book::{BookError, PolyglotBook};
-use crate::files;
+use crate::files::{self, BYTE_ORDER_MARK};
 use crate::position::Position;
 
 /// The openings that are part of the executable.
@@ -134,8 +134,7 @@ pub fn shuffle(openings: &mut [Opening], seed: u64) {
 }
 
 fn from_epd(text: &str, file: &Path) -> Result<Vec<Opening>, OpeningsError> {
-    // Some editors begin a file with a byte order mark.
-    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    let lines = text.trim_start_matches(BYTE_ORDER_MARK).lines().enumerate();
     lines
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
         .map(|(number, line)| {

@@ -2,7 +2,7 @@
 //! the one to be written, as a UCI `info` line. The same call resumes behind the last whole line.
 
 use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -29,11 +29,7 @@ impl AnalysisDraft {
     /// [`ErrorKind::AlreadyExists`], unless `replace` allows to begin again in its place.
     pub fn open(out: &Path, id: u64, replace: bool) -> io::Result<AnalysisDraft> {
         let path = files::draft_path(out);
-        // Windows does not shorten files that are open to append only.
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(&path)?;
-        files::lock(&file)?;
+        let mut file = files::open_draft(&path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let head = format!("{KIND}{id:016x}\n");
