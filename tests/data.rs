@@ -76,6 +76,11 @@ fn filters_choose_games_and_sides() {
         ..everything()
     };
     assert_eq!(games(min_rating), HashSet::from([5, 6, 7, 8]));
+    let below = Selection {
+        below: 2550,
+        ..everything()
+    };
+    assert_eq!(games(below), HashSet::from([0, 1, 2, 3, 4]));
     let outcomes = Selection {
         outcomes: Outcomes::Draw,
         ..everything()

@@ -11,6 +11,9 @@ pub struct Filters {
     /// Games: lowest rating of both players.
     #[arg(long, default_value_t = 0, value_name = "ELO")]
     min_rating: u32,
+    /// Games: at least one player is rated below this; 0 is no limit.
+    #[arg(long, default_value_t = 0, value_name = "ELO")]
+    below: u32,
     /// Games: only this player's moves; part of the name, any case.
     #[arg(long, default_value = "", value_name = "NAME")]
     player: String,
@@ -44,6 +47,7 @@ impl Filters {
     pub fn selection(&self) -> Selection {
         Selection {
             min_rating: self.min_rating,
+            below: self.below,
             player: self.player.clone(),
             min_opponent: self.min_opponent,
             side: self.side,

@@ -72,6 +72,12 @@ pub struct Arguments {
         value_name = "K/N"
     )]
     part: Option<Portion>,
+    /// With --games: only games in which both players have at least this rating.
+    #[arg(long, requires = "games", default_value_t = 0, value_name = "ELO")]
+    min_rating: u32,
+    /// With --games: only games in which at least one player is rated below this.
+    #[arg(long, requires = "games", default_value_t = 0, value_name = "ELO")]
+    below: u32,
     /// With --packed: how many positions a random move away to score with each.
     #[arg(long, requires = "packed", value_name = "N", default_value_t = 2)]
     away: u32,
@@ -163,8 +169,13 @@ impl Arguments {
             return Ok(None);
         }
         let sources: Vec<_> = self.games.iter().map(Source::file).collect();
+        let selection = Selection {
+            min_rating: self.min_rating,
+            below: self.below,
+            ..Selection::default()
+        };
         let mut games = Vec::new();
-        let tally = data::each_game(&sources, &Selection::default(), |game| {
+        let tally = data::each_game(&sources, &selection, |game| {
             games.push(FollowedGame::from(game));
         })?;
         eprintln!("{}", tally.summary());

@@ -13,6 +13,9 @@ pub struct Selection {
     pub games: Vec<String>,
     /// Lowest rating of both players; games without ratings are then left out.
     pub min_rating: u32,
+    /// At least one player has a known rating below this; 0 is no limit. Games of the best alone can
+    /// then be kept for judging.
+    pub below: u32,
     /// Only this player's moves: part of the name, any case.
     pub player: String,
     /// The lowest rating of the player's opponents; of both sides when no player is named.
@@ -52,6 +55,7 @@ impl Default for Selection {
         Selection {
             games: Vec::new(),
             min_rating: 0,
+            below: 0,
             player: String::new(),
             min_opponent: 0,
             side: Side::Both,
@@ -118,6 +122,10 @@ impl Selection {
         let rating = game.ratings.iter().min().copied().flatten();
         if self.min_rating > 0 && rating.is_none_or(|rating| rating < self.min_rating) {
             return Some("rating too low or unknown");
+        }
+        let lowest = game.ratings.iter().copied().flatten().min();
+        if self.below > 0 && lowest.is_none_or(|rating| rating >= self.below) {
+            return Some("ratings too high or unknown");
         }
         if !self.player.is_empty() && !Color::ALL.iter().any(|color| self.is_player(game, *color)) {
             return Some("another player");
