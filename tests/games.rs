@@ -206,7 +206,7 @@ closing_games = 0
 const PAIRED: [&str; 3] = [
     "name = 'population-dynamics'\npopulation = 6\nconverged = 20.0\nperturbation = 0.1\nseeded = [{ knight = 3, queen = 9 }]",
     "name = 'dynamic-boundary'\npopulation = 4\nhighest = 'queen'\nabove = ['knight']\nreach = { knight = 2 }",
-    "name = 'coevolution'\npopulation = 6",
+    "name = 'coevolution'\npopulation = 6\nfinal_games = 2",
 ];
 const MEASURED: [&str; 3] = [
     "name = 'ep'\npopulation = 4",

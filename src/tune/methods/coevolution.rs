@@ -23,6 +23,9 @@ pub struct CoevolutionSettings {
     pub survivors: usize,
     /// Games that each individual starts in a generation; 0 is half the population.
     pub games: usize,
+    /// Games of each two individuals in the last generation, where everyone meets everyone and the
+    /// best is the champion; 0 leaves that to a tournament like the others, which luck decides.
+    pub final_games: usize,
     pub mutation: Mutation,
 }
 
@@ -34,6 +37,7 @@ impl Default for CoevolutionSettings {
             population: 20,
             survivors: 0,
             games: 0,
+            final_games: 0,
             mutation: Mutation::default(),
         }
     }
@@ -54,6 +58,7 @@ impl MethodConfig for CoevolutionSettings {
         check_range("population", self.population, 2..=1_000_000)?;
         check_range("survivors", self.survivors, 0..=self.population - 1)?;
         check_range("games", self.games, 0..=1_000_000)?;
+        check_range("final_games", self.final_games, 0..=1_000_000)?;
         self.mutation.validate()
     }
 
@@ -80,6 +85,10 @@ impl CoevolutionSettings {
 
     /// Each individual draws random opponents and colours; a game counts for both players.
     pub fn pairings(&self, openings: usize, context: &GenerationContext<'_>) -> Vec<Pairing> {
+        if self.final_games > 0 && context.generation == context.generations {
+            let mut random = context.stream(Purpose::Sampling, 0);
+            return self.round_robin(|| random.random_range(0..openings));
+        }
         let mut pairings = Vec::new();
         for player in 0..self.population {
             let mut random = context.stream(Purpose::Sampling, player);
@@ -97,6 +106,32 @@ impl CoevolutionSettings {
                     black,
                     opening: random.random_range(0..openings),
                 });
+            }
+        }
+        pairings
+    }
+
+    /// Everyone against everyone, each opening with both colours.
+    fn round_robin(&self, mut draw_opening: impl FnMut() -> usize) -> Vec<Pairing> {
+        let mut pairings = Vec::new();
+        for first in 0..self.population {
+            for second in first + 1..self.population {
+                let mut opening = 0;
+                for game in 0..self.final_games {
+                    let begins = game.is_multiple_of(2);
+                    let (white, black) = match begins {
+                        true => (first, second),
+                        false => (second, first),
+                    };
+                    if begins {
+                        opening = draw_opening();
+                    }
+                    pairings.push(Pairing {
+                        white,
+                        black,
+                        opening,
+                    });
+                }
             }
         }
         pairings
@@ -172,5 +207,34 @@ impl Algorithm for Coevolution {
 
     fn champion(&self) -> Individual {
         self.state.champion.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_the_round_robin_everyone_has_each_opening_with_both_colours() {
+        let settings = CoevolutionSettings {
+            population: 3,
+            final_games: 4,
+            ..CoevolutionSettings::default()
+        };
+        let mut openings = 0..;
+        let pairings = settings.round_robin(|| openings.next().unwrap());
+        let games = |white: usize, black: usize| -> Vec<usize> {
+            let of_both = |one: &&Pairing| (one.white, one.black) == (white, black);
+            pairings
+                .iter()
+                .filter(of_both)
+                .map(|one| one.opening)
+                .collect()
+        };
+        for (number, (first, second)) in [(0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
+            assert_eq!(games(first, second), [2 * number, 2 * number + 1]);
+            assert_eq!(games(first, second), games(second, first));
+        }
+        assert_eq!(pairings.len(), 12);
     }
 }
