@@ -727,6 +727,25 @@ fn every_preset_can_be_read_and_the_paper_is_quoted_where_it_belongs() {
     assert_eq!(mean("data.positions", "1000"), Some(50.87));
 }
 
+#[test]
+fn a_change_can_supply_what_the_preset_lacks() {
+    let (_, kendall) = Preset::text("kendall-2001").unwrap();
+    let (start, _) = kendall.split_once("[method]").unwrap();
+    let text = format!("{start}[method]\nname = \"cma-es\"\n\n[run]\ngenerations = 1\n")
+        .replace("openings = \"start\"", "openings = \"book\"");
+    let read = |changes: &[(&str, &str)]| {
+        let owned = |(key, value): &(&str, &str)| (key.to_string(), value.to_string());
+        let changes: Vec<_> = changes.iter().map(owned).collect();
+        Preset::parse_with(&text, "half.toml", &changes).map_err(|error| error.to_string())
+    };
+    let opponent = ("fitness.opponent", "shannon-1950");
+    assert!(read(&[opponent]).is_ok());
+    let error = read(&[("fitness.games", "4")]).unwrap_err();
+    assert!(error.starts_with("half.toml:"), "{error}");
+    let error = read(&[opponent, ("fitness.games", "-4")]).unwrap_err();
+    assert!(error.starts_with("fitness.games=-4"), "{error}");
+}
+
 /// Fails with one line on standard error that says all of `parts`. Which engine was started before
 /// that is no part of the error.
 pub fn assert_refused(output: &Output, parts: &[&str]) {

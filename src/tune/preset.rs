@@ -393,11 +393,14 @@ pub fn with_changes<T>(
     changes: &[(String, String)],
     parse: impl Fn(&str, &str) -> Result<T, PresetError>,
 ) -> Result<T, PresetError> {
-    let original = parse(text, file)?;
+    let original = parse(text, file);
     if changes.is_empty() {
-        return Ok(original);
+        return original;
     }
-    let mut table: toml::Table = text.parse().unwrap_or_default();
+    // What is missing from the file may be among the changes. Without a table there is no place for them.
+    let Ok(mut table) = text.parse::<toml::Table>() else {
+        return original;
+    };
     for (key, value) in changes {
         let parsed = format!("value = {value}").parse::<toml::Table>().ok();
         let parsed = parsed.and_then(|mut table| table.remove("value"));
@@ -410,10 +413,13 @@ pub fn with_changes<T>(
         })?;
     }
     // Checked together: one change may be possible only with another.
-    parse(&table.to_string(), file).map_err(|error| PresetError {
-        file: blamed(changes, error.key.as_deref()),
-        line: None,
-        ..error
+    parse(&table.to_string(), file).map_err(|error| match original {
+        Err(unchanged) if unchanged.key == error.key => unchanged,
+        _ => PresetError {
+            file: blamed(changes, error.key.as_deref()),
+            line: None,
+            ..error
+        },
     })
 }
 
