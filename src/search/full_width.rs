@@ -275,7 +275,8 @@ impl FullWidthSearch {
             }
         }
         alpha = alpha.max(best_score);
-        let mut moves = quiescence_moves(position, evades, played < checks);
+        let mut moves = Moves::default();
+        moves.add_quiescence(position, evades, played < checks);
         while let Some(m) = moves.pop() {
             let child = position.after(m);
             let score = -self.qsearch(&child, played + 1, ply + 1, -beta, -alpha);
@@ -305,7 +306,7 @@ impl FullWidthSearch {
     fn order_moves(&self, position: &Position, first: PackedMove, ply: usize, moves: &mut Moves) {
         const STEP: i32 = 1 << 24;
         let killers = &self.killers[ply];
-        for m in movegen::legal_moves(position) {
+        let mut add = |m: Move| {
             let packed = PackedMove::new(m);
             let score = if packed == first {
                 3 * STEP
@@ -318,7 +319,9 @@ impl FullWidthSearch {
                 self.history_of(m) as i32
             };
             moves.push(m, score);
-        }
+        };
+        movegen::generate(position, MoveKind::Tactical, &mut add);
+        movegen::generate(position, MoveKind::Quiet, &mut add);
     }
 
     fn history_of(&self, m: Move) -> u32 {
@@ -397,21 +400,19 @@ impl Moves {
         }
         self.0.swap_pop(best).map(|(_, m)| m)
     }
-}
 
-/// What quiescence tries: every evasion, or captures and promotions, with `checks` also quiet moves
-/// that give check without losing material.
-fn quiescence_moves(position: &Position, evades: bool, checks: bool) -> Moves {
-    let mut moves = Moves::default();
-    movegen::generate(position, MoveKind::Tactical, |m| {
-        moves.push(m, exchange_gain(m));
-    });
-    if evades {
-        movegen::generate(position, MoveKind::Quiet, |m| moves.push(m, 0));
-    } else if checks {
-        safe_quiet_checks(position, |m| moves.push(m, 0));
+    /// What quiescence tries: every evasion, or captures and promotions, with `checks` also quiet
+    /// moves that give check without losing material.
+    fn add_quiescence(&mut self, position: &Position, evades: bool, checks: bool) {
+        movegen::generate(position, MoveKind::Tactical, |m| {
+            self.push(m, exchange_gain(m));
+        });
+        if evades {
+            movegen::generate(position, MoveKind::Quiet, |m| self.push(m, 0));
+        } else if checks {
+            safe_quiet_checks(position, |m| self.push(m, 0));
+        }
     }
-    moves
 }
 
 #[cfg(test)]
