@@ -22,12 +22,11 @@ use thiserror::Error;
 
 use super::limits::Limits;
 use super::params::{ParamError, SearchParams};
-use super::score::MATE_IN_MAX;
 use super::strength::StrengthSettings;
 use super::threads::{Control, Worker, has_room_for_thread, max_threads};
 use super::transposition::OutOfMemory;
 use super::{
-    Search, SearchInfo, SearchObserver, SearchResult, Silent, ThreadData, TranspositionTable,
+    Search, SearchInfo, SearchObserver, SearchResult, Silent, ThreadData, TranspositionTable, vote,
 };
 use crate::eval::{Centipawns, Score, Weights};
 use crate::position::{Game, movegen};
@@ -206,6 +205,9 @@ struct Found {
     info: Option<SearchInfo>,
 }
 
+/// How long a clock waits for the answers of helpers.
+const HELPER_TIMEOUT: Duration = Duration::from_millis(3);
+
 type Panic = Box<dyn Any + Send>;
 
 /// A transposition table, the threads that share it, and the settings they search with.
@@ -269,6 +271,7 @@ impl Engine {
             hash_mib: before,
         };
         self.halt();
+        self.wait_for_helpers();
         // What the old table takes is free for the new one.
         self.tt = Arc::new(TranspositionTable::new(1).map_err(failed)?);
         match TranspositionTable::new(hash_mib) {
@@ -303,7 +306,6 @@ impl Engine {
         });
         self.helpers.extend(spawned);
         let started = self.helpers.len() + 1;
-        self.control = Arc::new(Control::new(started));
         Arc::make_mut(&mut self.settings).threads = started;
         if started == wanted {
             Ok(())
@@ -315,6 +317,7 @@ impl Engine {
     /// Forgets all that was learned, as before a new game.
     pub fn new_game(&mut self) {
         self.halt();
+        self.wait_for_helpers();
         self.tt.clear(self.settings.threads);
         self.main_data.lock().clear();
         for helper in &self.helpers {
@@ -382,6 +385,8 @@ impl Engine {
     fn launch(&mut self, request: SearchRequest) -> (Arc<Job>, Receiver<Option<Found>>) {
         self.halt();
         self.tt.next_search();
+        // Flags of its own for each search: a helper that is late with the last one stays stopped.
+        self.control = Arc::new(Control::new(self.helpers.len() + 1));
         self.control.begin(request.limits.ponder);
         let job = Arc::new(Job {
             settings: self.settings.clone(),
@@ -420,6 +425,13 @@ impl Engine {
         self.stop();
         self.wait();
     }
+
+    /// Waits for those that are late with the last search: they still use the table.
+    fn wait_for_helpers(&self) {
+        for helper in &self.helpers {
+            drop(helper.data.lock());
+        }
+    }
 }
 
 impl Drop for Engine {
@@ -438,7 +450,8 @@ fn search(
     let searched = catch_unwind(AssertUnwindSafe(|| {
         let mut search = Search::new(job, observer, data, id);
         let result = search.run();
-        let info = search.best_line();
+        // The main thread has reported its own.
+        let info = (id != 0).then(|| search.best_line()).flatten();
         Found { result, info }
     }));
     match searched {
@@ -450,7 +463,8 @@ fn search(
     }
 }
 
-/// Stops the helpers, collects what they found and chooses.
+/// Stops the helpers, collects what they found and chooses. On busy processors a helper may not get
+/// its turn for longer than a move may take: a clock does not wait for it.
 fn conclude(
     job: &Job,
     own: Option<Found>,
@@ -458,8 +472,13 @@ fn conclude(
     observer: &dyn SearchObserver,
 ) -> SearchResult {
     job.control.stop();
-    // The channel closes when the last helper has answered.
-    let others: Vec<Option<Found>> = helpers.iter().collect();
+    let limits = &job.request.limits;
+    let timed = limits.move_time.is_some()
+        || limits
+            .remaining(job.request.game.position().turn())
+            .is_some();
+    let timeout = if timed { HELPER_TIMEOUT } else { Duration::MAX };
+    let others = answers(helpers, timeout);
     if own.is_none() || others.iter().any(Option::is_none) {
         observer.message("a search thread failed; this is a bug in Finch, please report it");
     }
@@ -468,34 +487,30 @@ fn conclude(
     result
 }
 
-/// The deepest result, or a better score at the same depth; a shorter mate beats all.
+/// What arrives in time; all of it if everybody has answered.
+fn answers(helpers: &Receiver<Option<Found>>, timeout: Duration) -> Vec<Option<Found>> {
+    let deadline = Instant::now().checked_add(timeout);
+    let next = || match deadline {
+        Some(deadline) => helpers.recv_deadline(deadline).ok(),
+        // The channel closes when the last helper has answered.
+        None => helpers.recv().ok(),
+    };
+    std::iter::from_fn(next).collect()
+}
+
+/// The result of the thread that the others agree with. Several lines are the main thread's.
 fn choose(
     job: &Job,
     own: Option<Found>,
     others: impl Iterator<Item = Found>,
     observer: &dyn SearchObserver,
 ) -> SearchResult {
-    let rank = |found: &Found| {
-        let mate = if found.result.score >= MATE_IN_MAX {
-            found.result.score
-        } else {
-            0
-        };
-        (mate, found.result.depth, found.result.score)
-    };
     let own_move = own.as_ref().and_then(|own| own.result.best_move);
     let single_line = job.settings.multi_pv == 1;
-    let best = own
-        .into_iter()
-        .chain(others.filter(|_| single_line))
-        .reduce(|best, other| {
-            if rank(&other) > rank(&best) {
-                other
-            } else {
-                best
-            }
-        });
-    let Some(best) = best else {
+    let others = others.filter(|_| single_line);
+    let found: Vec<Found> = own.into_iter().chain(others).collect();
+    let results: Vec<&SearchResult> = found.iter().map(|found| &found.result).collect();
+    let Some(best) = vote::choose(&results).map(|place| &found[place]) else {
         let first_legal = movegen::legal_moves(job.request.game.position())
             .first()
             .copied();
@@ -510,12 +525,26 @@ fn choose(
     {
         observer.info(info);
     }
-    best.result
+    best.result.clone()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_does_not_wait_for_a_helper_and_other_searches_do() {
+        let (sender, helpers) = bounded(2);
+        sender.send(None).unwrap();
+        assert_eq!(answers(&helpers, HELPER_TIMEOUT).len(), 1);
+        sender.send(None).unwrap();
+        let late = std::thread::spawn(move || {
+            std::thread::sleep(10 * HELPER_TIMEOUT);
+            sender.send(None)
+        });
+        assert_eq!(answers(&helpers, Duration::MAX).len(), 2);
+        late.join().unwrap().unwrap();
+    }
 
     #[test]
     fn the_built_in_weights_have_valid_search_constants() {

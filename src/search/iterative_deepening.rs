@@ -9,7 +9,7 @@ use super::engine::Job;
 use super::negamax::Root;
 use super::score::{INFINITE, MATE, MAX_PLY, is_decisive, is_mate};
 use super::time_management::IterationStats;
-use super::{Bound, RootMove, Search, SearchInfo, SearchResult};
+use super::{BEFORE_ROOT, Bound, RootMove, Search, SearchInfo, SearchResult};
 
 /// Bounds and the current root move are only reported after this time: before it they would flood
 /// the GUI.
@@ -208,7 +208,9 @@ impl Search<'_> {
 
     fn report(&self, line: usize) {
         self.control.publish(self.id, self.nodes, self.tb_hits);
-        self.observer.info(&self.describe(line));
+        if self.observer.listens() {
+            self.observer.info(&self.describe(line));
+        }
     }
 
     fn describe(&self, line: usize) -> SearchInfo {
@@ -240,7 +242,12 @@ impl Search<'_> {
     }
 
     pub(super) fn is_excluded_at_root(&self, m: Move) -> bool {
-        !self.contenders().iter().any(|root| root.m == m)
+        let contenders = self.contenders();
+        let all = self.pv_index == 0
+            && self.request.searchmoves.is_empty()
+            && contenders.len() == self.root_moves.len();
+        // Short searches would spend much of their time looking for each move in the list.
+        !all && !contenders.iter().any(|root| root.m == m)
     }
 
     /// The moves that compete for the current line: of those left, the ones that the tablebases
@@ -254,23 +261,19 @@ impl Search<'_> {
     /// Keeps the result of a root move. A move that did not raise alpha has no known score; the
     /// stable sort then leaves it behind the others.
     pub(super) fn record_root_move(&mut self, m: Move, found: Option<(i32, Bound)>, nodes: u64) {
-        let seldepth = self.seldepth;
-        let pv = self.ply(1).pv.clone();
-        let pv_index = self.pv_index;
-        let Some(root) = self.root_moves[pv_index..]
-            .iter_mut()
-            .find(|root| root.m == m)
-        else {
+        let line = &self.stack[BEFORE_ROOT + 1].pv;
+        let mut contenders = self.root_moves[self.pv_index..].iter_mut();
+        let Some(root) = contenders.find(|root| root.m == m) else {
             return;
         };
         root.nodes += nodes;
         if let Some((score, bound)) = found {
             root.score = score;
             root.bound = bound;
-            root.seldepth = seldepth;
+            root.seldepth = self.seldepth;
             root.pv.clear();
             root.pv.push(m);
-            root.pv.extend(pv);
+            root.pv.extend_from_slice(line);
         } else {
             root.score = -INFINITE;
         }

@@ -5,7 +5,7 @@
 //! the main one keeps the clock and reports. From the outside in:
 //!
 //! - [`engine`]: settings, requests, results; [`limits`]: what ends a search
-//! - [`threads`]: worker threads and the flags they share
+//! - [`threads`]: worker threads and the flags they share; [`vote`]: whose move is played
 //! - [`iterative_deepening`]: iterations, aspiration windows, MultiPV, when to stop
 //! - [`negamax`]: the main search of one node, in numbered steps; [`qsearch`]: captures until the
 //!   position is quiet
@@ -44,6 +44,7 @@ mod tablebases;
 mod threads;
 mod time_management;
 mod transposition;
+mod vote;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,6 +103,10 @@ pub struct SearchResult {
 
 /// Receives the progress of a search, on the main search thread.
 pub trait SearchObserver: Send + Sync {
+    /// Whether the lines of [`SearchObserver::info`] have to be made at all.
+    fn listens(&self) -> bool {
+        true
+    }
     fn info(&self, _info: &SearchInfo) {}
     fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
     fn message(&self, _text: &str) {}
@@ -112,7 +117,11 @@ pub trait SearchObserver: Send + Sync {
 /// An observer that ignores everything.
 pub struct Silent;
 
-impl SearchObserver for Silent {}
+impl SearchObserver for Silent {
+    fn listens(&self) -> bool {
+        false
+    }
+}
 
 /// What a search thread keeps from one search to the next.
 struct ThreadData {
@@ -121,6 +130,8 @@ struct ThreadData {
     piece_values: PieceValues,
     lmr: LmrTable,
     weights: Arc<Weights>,
+    /// Lent to the search under way.
+    stack: Vec<Ply>,
 }
 
 impl ThreadData {
@@ -133,6 +144,7 @@ impl ThreadData {
             piece_values: PieceValues::new(&weights),
             lmr: LmrTable::new(&settings.params),
             weights,
+            stack: Vec::new(),
         }
     }
 
@@ -174,7 +186,6 @@ struct RootMove {
 }
 
 /// The search stack: one entry a ply of the current path.
-#[derive(Clone)]
 struct Ply {
     /// The move that led away from here, for continuation history.
     played: PieceTo,
@@ -192,8 +203,36 @@ struct Ply {
     pv: Vec<Move>,
 }
 
+impl Ply {
+    /// As it is before a search. Its line keeps the memory of an earlier one.
+    fn fresh(mut pv: Vec<Move>) -> Ply {
+        pv.clear();
+        Ply {
+            played: PieceTo::NONE,
+            quiet: None,
+            killers: [PackedMove::NONE; 2],
+            excluded: PackedMove::NONE,
+            static_eval: None,
+            double_extensions: 0,
+            cutoffs: 0,
+            since_null: MAX_PLY,
+            pv,
+        }
+    }
+}
+
 /// Entries before the root, so that "four plies ago" exists at ply 0.
 const BEFORE_ROOT: usize = 4;
+
+/// The stack of a new search, in the memory of the last one: quick games search thousands of
+/// positions a second.
+fn fresh_stack(mut stack: Vec<Ply>) -> Vec<Ply> {
+    stack.resize_with(BEFORE_ROOT + MAX_PLY + 4, || Ply::fresh(Vec::new()));
+    for ply in &mut stack {
+        *ply = Ply::fresh(std::mem::take(&mut ply.pv));
+    }
+    stack
+}
 
 /// One thread's search of one request.
 struct Search<'a> {
@@ -231,6 +270,12 @@ struct Search<'a> {
     aborted: bool,
 }
 
+impl Drop for Search<'_> {
+    fn drop(&mut self) {
+        self.data.stack = std::mem::take(&mut self.stack);
+    }
+}
+
 impl<'a> Search<'a> {
     fn new(
         job: &'a Job,
@@ -244,17 +289,7 @@ impl<'a> Search<'a> {
         data.adopt(settings);
         let position = request.game.position();
         let handicap = settings.strength.handicap(position);
-        let ply = Ply {
-            played: PieceTo::NONE,
-            quiet: None,
-            killers: [PackedMove::NONE; 2],
-            excluded: PackedMove::NONE,
-            static_eval: None,
-            double_extensions: 0,
-            cutoffs: 0,
-            since_null: MAX_PLY,
-            pv: Vec::new(),
-        };
+        let stack = fresh_stack(std::mem::take(&mut data.stack));
         Search {
             time: TimeManager::new(
                 &request.limits,
@@ -265,7 +300,7 @@ impl<'a> Search<'a> {
                 &settings.params,
             ),
             keys: request.game.key_history().to_vec(),
-            stack: vec![ply; BEFORE_ROOT + MAX_PLY + 4],
+            stack,
             root_moves: iterative_deepening::root_moves(job),
             settings,
             request,

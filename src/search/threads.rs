@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::{Sender, bounded, unbounded};
 use parking_lot::{Condvar, Mutex};
 
 use super::ThreadData;
@@ -155,8 +155,13 @@ impl Worker {
     /// `None` when the system has no more threads.
     pub(super) fn spawn(id: usize, data: Arc<Mutex<ThreadData>>) -> Option<Worker> {
         let (tasks, inbox) = unbounded::<Task>();
+        let (ready, started) = bounded::<()>(1);
         let shared = data.clone();
         let serve = move || {
+            // The allocator reserves memory for a thread when it first asks for some: do that before
+            // anyone looks whether there is room for one more.
+            drop(std::hint::black_box(Box::new(0_u8)));
+            drop(ready);
             for task in inbox {
                 task(&mut shared.lock());
             }
@@ -167,6 +172,8 @@ impl Worker {
             .spawn(serve)
             .inspect_err(|error| log::error!("search thread {id}: {error}"))
             .ok()?;
+        // Fails when the sender is gone, which is what it waits for.
+        let _ = started.recv();
         Some(Worker {
             tasks,
             handle: Some(handle),
