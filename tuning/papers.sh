@@ -6,18 +6,26 @@
 #   --finch FILE     the engine (target/release/finch)
 #   --games FILE     masters' games (PGN) instead of the built-in ones
 #   --linares FILE   the games of the 2011 paper instead of the built-in ones
+#   --suite FILE     a test suite that the players of `mentor` solve; may be repeated
 #   --seeds N        runs of each experiment, at least 2 (5)
+#   --seconds N      processor time of each run that compares methods (30)
 #   --out DIR        folder of the runs (runs/papers); what is finished there is not run again
 #
 # Parts, all of them if none is named; processor time of five seeds on the built-in games:
-#   readings   vazquez-2013: ways to read the paper that could lift its figure    (15 min)
-#   history    vazquez-2013: the history where training games change              (15 min)
-#   linares    vazquez-2011: 30 runs, run 31, mutation by child                   (5 min)
-#   chance     kendall-2001 without selection                                     (1 min)
-#   kendall    kendall-2001: bounds, seed, fifty moves                            (3 h)
-#   nasreddine nasreddine-2006: tie rules, unforced mutation                      (3 h)
-#   mentor     david-tabibi-2011 with a mentor that shares its features           (10 min)
-#   strength   vazquez-2013, experiment C: generation 0, P_r 0 and P_r 10 at six plies, rated (2 h)
+#   readings     vazquez-2013: ways to read the paper that could lift its figure    (15 min)
+#   history      vazquez-2013: the history where training games change              (15 min)
+#   linares      vazquez-2011: 30 runs, run 31, mutation by child                   (5 min)
+#   chance       kendall-2001 without selection                                     (1 min)
+#   kendall      kendall-2001: bounds, seed, fifty moves                            (3 h)
+#   nasreddine   nasreddine-2006: tie rules, unforced mutation                      (3 h)
+#   mentor       david-tabibi-2011 with a mentor that shares its features           (10 min)
+#   strength     vazquez-2013, experiment C: generation 0, P_r 0 and P_r 10 at six plies, rated (1 h)
+#   strength-24  the same with 24 weights                                           (1 h)
+#   second       vazquez-2013, second stage: mutation begun anew and continued, from the median run (3 h)
+#   methods      seven methods in the same time on masters' moves and on a mentor's scores (3 h)
+#   tournaments  five methods that select by the same number of games               (2 h)
+#   ladder       evolved players from a random mover to Stockfish at UCI_Elo 1800; those of
+#                kendall, nasreddine and strength if they were run before           (1 h)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,14 +34,18 @@ usage() { sed -n '2,/^set -e/p' "$0" | sed '$d; s/^# \{0,1\}//'; }
 finch=target/release/finch
 games=()
 linares=()
+suites=()
 seeds=5
+seconds=30
 out=runs/papers
 while [ $# -gt 0 ]; do
     case "$1" in
         --finch) finch=$2; shift 2 ;;
         --games) games=(--games "$2"); shift 2 ;;
         --linares) linares=(--games "$2"); shift 2 ;;
+        --suite) suites+=("$2"); shift 2 ;;
         --seeds) seeds=$2; shift 2 ;;
+        --seconds) seconds=$2; shift 2 ;;
         --out) out=$2; shift 2 ;;
         -h | --help) usage; exit 0 ;;
         -*) echo "papers.sh: no option $1; see --help" >&2; exit 1 ;;
@@ -107,6 +119,24 @@ linares() {
     experiment linares vazquez-2011 --runs 30 "${linares[@]}"
     experiment linares-level vazquez-2011-level --runs "$seeds" "${linares[@]}"
     experiment linares-by-child vazquez-2011 --runs 30 "${linares[@]}" --set method.mutation.per=child
+    # The match of the paper is between the averages of generations 50 and 0.
+    local run
+    run=$(median "$out/linares")
+    averages "$run" 0 >"$out/linares-first.toml"
+    averages "$run" 50 >"$out/linares-last.toml"
+    encounter linares-averages "weights=$out/linares-last.toml name=last" \
+        "weights=$out/linares-first.toml name=first" --games 100 --plain 4
+}
+
+# averages FOLDER GENERATION: weights that are the means of the population.
+averages() {
+    awk -F, -v wanted="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ / mean$/) { name[i] = $i; sub(/ mean$/, "", name[i]) } }
+        $1 == wanted {
+            print "name = \"averages of generation " wanted "\"\n\n[material]\npawn = 100"
+            for (i in name) if (name[i] != "legal_moves") print name[i] " = " $i
+            for (i in name) if (name[i] == "legal_moves") print "\n[papers]\n" name[i] " = " $i
+        }' "$1/journal.csv"
 }
 
 chance() {
@@ -123,6 +153,9 @@ kendall() {
 nasreddine() {
     experiment nasreddine-ties nasreddine-2006 --runs "$seeds" --sweep method.tie=keep,first,second,random
     experiment nasreddine-unforced nasreddine-2006 --runs "$seeds" --set method.forced=false
+    # "3 ply further" for each piece captured, so captures go on to their end.
+    sed '/^captures = /d' tuning/nasreddine-2006.toml >"$out/nasreddine-captures.toml"
+    experiment nasreddine-captures "$out/nasreddine-captures.toml" --runs "$seeds"
 }
 
 # encounter NAME ARGUMENTS...: a match in its own PGN file, unless it is there already.
@@ -146,28 +179,165 @@ mentor() {
     encounter mentor-games "weights=$out/mentor/seed-1/best.toml name=evolved" terms --games 1000 --nodes 2000
     encounter mentor-random "weights=$out/mentor/seed-1/best.toml name=evolved" \
         "weights=$out/mentor/seed-1/start.toml name=random" --games 300 --nodes 2000
+    [ ${#suites[@]} -eq 0 ] || "$finch" solve "${suites[@]}" --weights "$out/mentor/seed-1/best.toml" --nodes 100000 --quiet \
+        --engine david-tabibi-2011 --engine terms --engine "weights=$out/mentor/seed-1/start.toml name=random"
 }
 
-# Each pair of players 200 games, six plies in full width, quiescence with captures and checks.
+# Games end when both sides agree who wins, or that nobody does: the paper does not say how its games ended.
+judged=(--resign movecount=4 score=800 twosided=true --draw movenumber=40 movecount=8 score=15)
+
+# Each pair of players 200 games, six plies in full width, quiescence with captures and checks, both
+# from Finch's book. Then the evolved ones against an engine of 2400 at a quick clock.
+rated() {
+    local preset=$1 history run players=() evolved=()
+    for history in 0 10; do
+        experiment "$preset-$history" "$preset" --runs "$seeds" "${games[@]}" --set "method.history=$history"
+        run=$(median "$out/$preset-$history")
+        players+=("weights=$run/best.toml name=P_r-$history")
+        evolved+=("weights=$run/best.toml name=P_r-$history plain=6+c1")
+    done
+    players+=("weights=$(median "$out/$preset-0")/start.toml name=generation-0")
+    encounter "$preset-strength" "${players[@]}" --games 200 --plain 6+c1 --openings books/finch.bin "${judged[@]}"
+    "$finch" rate "$out/$preset-strength.pgn"
+    for run in "${evolved[@]}"; do
+        encounter "$preset-2400" \
+            "cmd=stockfish option.Hash=1 option.UCI_LimitStrength=true option.UCI_Elo=2400 movetime=50 name=SF2400" \
+            "$run" --games 100 --openings books/finch.bin "${judged[@]}"
+    done
+    "$finch" rate "$out/$preset-2400.pgn" --anchor SF2400=2400
+}
+
 strength() {
-    local preset history players
-    for preset in vazquez-2013-24 vazquez-2013; do
+    rated vazquez-2013
+}
+
+strength-24() {
+    rated vazquez-2013-24
+}
+
+# median FOLDER: the folder of the run that the table calls the median.
+median() {
+    local seed
+    seed=$(awk '/<- median/ { print $1 }' "$1/table.txt")
+    printf '%s/seed-%s\n' "$1" "${seed:-1}"
+}
+
+# The paper continues with the population of its first stage and does not say where the schedule of
+# mutation stands then. A last round robin chooses the champion: a single tournament does so by luck.
+second() {
+    local before stage
+    experiment second-first vazquez-2013 --runs "$seeds" "${games[@]}"
+    for before in 0 200; do
+        stage=second-$before
+        experiment "$stage" vazquez-2013-coevolution --from "$(median "$out/second-first")" \
+            --set "method.mutation.generations_before=$before" --set method.final_games=10
+        encounter "$stage-games" "weights=$out/$stage/best.toml name=second" \
+            "weights=$out/$stage/start.toml name=first" --games 400 --depth 6
+    done
+    # The same in full width, with fewer plies: six take five seconds a game.
+    experiment second-plain vazquez-2013-coevolution --from "$(median "$out/second-first")" \
+        --set method.mutation.generations_before=200 --set method.final_games=10 \
+        --set fitness.search=plain --set fitness.plies=3
+    encounter second-plain-games "weights=$out/second-plain/best.toml name=second" \
+        "weights=$out/second-plain/start.toml name=first" --games 200 --plain 6+c1
+}
+
+# with_method PRESET METHOD: the preset with another method and none of its figures.
+with_method() {
+    sed '/^\[method\]/,$d' "tuning/$1.toml"
+    printf '[method]\n%b\n\n[run]\ngenerations = %s\n' "$2" "$3"
+}
+
+measured=(ep ga de cma-es memetic adam spsa)
+
+# compared PRESET METHOD: runs of a preset by another method, as many generations as fit the seconds.
+# All settings of the methods are their defaults: none was chosen on these data.
+compared() {
+    local folder=$out/methods-$1-$2 generations=5 data=()
+    [ "$1" = david-tabibi-2011 ] || data=("${games[@]}")
+    if [ ! -e "$folder.toml" ]; then
+        with_method "$1" "name = \"$2\"" "$generations" >"$folder.pilot.toml"
+        rm -rf "$folder.pilot"
+        "$finch" tune "$folder.pilot.toml" "${data[@]}" --threads 1 --set run.closing_games=0 --out "$folder.pilot" \
+            --quiet >"$folder.log"
+        generations=$(awk -F, -v seconds="$seconds" 'NR == 2 { first = $2 } { last = $2; number = $1 }
+            END { one = (last - first) / number; print int(seconds / (one > 0.001 ? one : 0.001)) + 1 }' "$folder.pilot/journal.csv")
+        with_method "$1" "name = \"$2\"" "$generations" >"$folder.toml"
+        rm -rf "$folder.pilot" "$folder.pilot.toml"
+    fi
+    experiment "$(basename "$folder")" "$folder.toml" --runs "$seeds" --threads 1 "${data[@]}"
+}
+
+methods() {
+    local preset method players
+    # One processor for each.
+    for preset in vazquez-2013 david-tabibi-2011; do
+        for method in "${measured[@]}"; do compared "$preset" "$method"; done &
+    done
+    wait
+    for preset in vazquez-2013 david-tabibi-2011; do
         players=()
-        for history in 0 10; do
-            experiment "$preset-$history" "$preset" --runs "$seeds" "${games[@]}" --set "method.history=$history"
-            players+=("weights=$out/$preset-$history/seed-1/best.toml name=P_r-$history")
+        for method in "${measured[@]}"; do
+            players+=("weights=$(median "$out/methods-$preset-$method")/best.toml name=$method")
         done
-        players+=("weights=$out/$preset-0/seed-1/start.toml name=generation-0")
-        encounter "$preset-strength" "${players[@]}" --games 200 --plain 6+c1
-        "$finch" rate "$out/$preset-strength.pgn"
+        encounter "methods-$preset-games" "${players[@]}" --games 100 --nodes 2000
+        "$finch" rate "$out/methods-$preset-games.pgn"
     done
 }
 
+# About 1,100 games each, a quarter of those of kendall-2001: by population dynamics, and by others with the
+# same genome and the same plies.
+tournaments() {
+    local name players=()
+    local -A methods=(
+        [population-dynamics]='11 name = "population-dynamics"\npopulation = 50\nreverse = true'
+        [dynamic-boundary]='135 name = "dynamic-boundary"\npopulation = 5\nhighest = "queen"\nabove = ["rook", "bishop", "knight"]\ntie = "first"'
+        [coevolution]='22 name = "coevolution"\npopulation = 10'
+        [spsa]='69 name = "spsa"'
+        [cma-es]='11 name = "cma-es"\npopulation = 10'
+    )
+    for name in population-dynamics dynamic-boundary coevolution spsa cma-es; do
+        local preset=$out/by-games-$name.toml opponent=
+        # The others choose by games between their individuals; this one needs an opponent.
+        [ "$name" != cma-es ] || opponent='opponent = "shannon-1950"\ngames = 10'
+        with_method kendall-2001 "${methods[$name]#* }" "${methods[$name]%% *}" |
+            sed "s/^openings = .*/openings = \"book\"\n$opponent/" >"$preset"
+        experiment "by-games-$name" "$preset" --runs "$seeds"
+        players+=("weights=$(median "$out/by-games-$name")/best.toml name=$name")
+    done
+    encounter by-games "${players[@]}" "weights=$(median "$out/by-games-cma-es")/start.toml name=start" \
+        --games 100 --plain 3
+    "$finch" rate "$out/by-games.pgn"
+}
+
+# Kendall and Whitwell estimate that evolution lifts their player from 650 to 1750. Here the evolved
+# players stand on a scale of their own: Stockfish's two lowest levels have their nominal ratings.
+ladder() {
+    local nodes elo run players=("cmd=python3 args=scripts/random_mover.py name=random")
+    for nodes in 1 10 100; do
+        players+=("cmd=stockfish option.Hash=1 nodes=$nodes name=Stockfish-$nodes-nodes")
+    done
+    for elo in 1350 1800; do
+        players+=("cmd=stockfish option.Hash=1 option.UCI_LimitStrength=true option.UCI_Elo=$elo movetime=50 name=SF$elo")
+    done
+    for run in kendall kendall-unseeded nasreddine-unforced vazquez-2013-0; do
+        [ -e "$out/$run/seed-1/best.toml" ] || continue
+        players+=("weights=$out/$run/seed-1/start.toml name=$run-start plain=3"
+            "weights=$out/$run/seed-1/best.toml name=$run plain=3")
+    done
+    for run in shannon-1950 kendall-2001 nasreddine-2006 vazquez-2011 vazquez-2013 david-tabibi-2011; do
+        players+=("weights=$run name=$run-printed plain=3")
+    done
+    encounter ladder "${players[@]}" --plain 3 --games 10
+    "$finch" rate "$out/ladder.pgn" --anchor SF1350=1350 --anchor SF1800=1800
+}
+
 parts=("$@")
-[ $# -gt 0 ] || parts=(readings history linares chance kendall nasreddine mentor strength)
+[ $# -gt 0 ] || parts=(readings history linares chance kendall nasreddine mentor strength strength-24 second methods tournaments ladder)
 for part in "${parts[@]}"; do
     case "$part" in
-        readings | history | linares | chance | kendall | nasreddine | mentor | strength) "$part" ;;
+        readings | history | linares | chance | kendall | nasreddine | mentor | strength | strength-24 | second | methods | tournaments | ladder)
+            "$part" ;;
         *) echo "papers.sh: no part $part; see --help" >&2; exit 1 ;;
     esac
 done
