@@ -150,12 +150,32 @@ kendall() {
     experiment kendall-fifty kendall-2001 --runs "$seeds" --set fitness.max_moves=50
 }
 
+# both FIRST SECOND: two functions at the same time, for runs that use one processor each.
+both() {
+    "$1" &
+    local first=$!
+    "$2"
+    wait "$first"
+}
+
+# The matches of five players follow each other, so a run keeps one processor busy.
 nasreddine() {
-    experiment nasreddine-ties nasreddine-2006 --runs "$seeds" --sweep method.tie=keep,first,second,random
-    experiment nasreddine-unforced nasreddine-2006 --runs "$seeds" --set method.forced=false
+    both nasreddine-ties nasreddine-readings
+}
+
+nasreddine-ties() {
+    local tie
+    for tie in keep first second; do
+        experiment "nasreddine-$tie" nasreddine-2006 --runs "$seeds" --threads 1 --set "method.tie=$tie"
+    done
+}
+
+nasreddine-readings() {
+    experiment nasreddine-random nasreddine-2006 --runs "$seeds" --threads 1 --set method.tie=random
+    experiment nasreddine-unforced nasreddine-2006 --runs "$seeds" --threads 1 --set method.forced=false
     # "3 ply further" for each piece captured, so captures go on to their end.
     sed '/^captures = /d' tuning/nasreddine-2006.toml >"$out/nasreddine-captures.toml"
-    experiment nasreddine-captures "$out/nasreddine-captures.toml" --runs "$seeds"
+    experiment nasreddine-captures "$out/nasreddine-captures.toml" --runs "$seeds" --threads 1
 }
 
 # encounter NAME ARGUMENTS...: a match in its own PGN file, unless it is there already.
@@ -166,21 +186,42 @@ encounter() {
     "$finch" match "$@" --pgn "$out/$name.pgn" --resume --quiet
 }
 
-# The mentor is Finch with its terms only, so mentor and organisms share their features; two plies, one
-# position a game, no filter; both count in the same centipawns.
+# The mentor is Finch with its terms only, so mentor and organisms share their features; one position a
+# game. The paper stores the mentor's evaluation after a search of two plies: of any position, as it is
+# printed; of quiet ones; and, another reading, the mentor's own static evaluation.
 mentor() {
-    local labels=$out/mentor.epd source=${games[1]:-tuning/games/stockfish.pgn.zst}
-    local sizes=(--set data.positions=2000 --set data.validation=2000)
+    local source=${games[1]:-tuning/games/stockfish.pgn.zst}
+    local label=("$finch" label "$source" --per-game 1 --depth 2 --fresh
+        --engine "cmd=$finch option.Network=false option.Hash=1")
+    "${label[@]}" --positions 10400 --out "$out/mentor.epd"
+    "${label[@]}" --positions 20000 --quiet --quiet-move --out "$out/mentor-quiet.epd"
+    static_scores "$out/mentor.epd" >"$out/mentor-static.epd"
+    imitated mentor
+    imitated mentor-quiet
+    imitated mentor-static
+}
+
+# imitated NAME: organisms that learn from the labels of this name, against their mentor and chance.
+imitated() {
+    local sizes=(--set data.positions=1200 --set data.validation=1200) run
     [ ${#games[@]} -eq 0 ] || sizes=()
-    "$finch" label "$source" --per-game 1 --positions 10400 --depth 2 --fresh \
-        --engine "cmd=$finch option.Network=false option.Hash=1" --out "$labels"
-    experiment mentor david-tabibi-2011 --runs "$seeds" --games "$labels" "${sizes[@]}" \
-        --set fitness.mentor_scale=100 --set fitness.own_scale=100
-    encounter mentor-games "weights=$out/mentor/seed-1/best.toml name=evolved" terms --games 1000 --nodes 2000
-    encounter mentor-random "weights=$out/mentor/seed-1/best.toml name=evolved" \
-        "weights=$out/mentor/seed-1/start.toml name=random" --games 300 --nodes 2000
-    [ ${#suites[@]} -eq 0 ] || "$finch" solve "${suites[@]}" --weights "$out/mentor/seed-1/best.toml" --nodes 100000 --quiet \
-        --engine david-tabibi-2011 --engine terms --engine "weights=$out/mentor/seed-1/start.toml name=random"
+    # A hundred centipawns of the mentor are 199 of the organism, by the win model of the terms.
+    experiment "$1" david-tabibi-2011 --runs "$seeds" --games "$out/$1.epd" "${sizes[@]}" \
+        --set fitness.mentor_scale=100 --set fitness.own_scale=199
+    run=$(median "$out/$1")
+    encounter "$1-games" "weights=$run/best.toml name=evolved" terms --games 1000 --nodes 2000
+    encounter "$1-random" "weights=$run/best.toml name=evolved" "weights=$run/start.toml name=random" --games 300 --nodes 2000
+    [ ${#suites[@]} -eq 0 ] || "$finch" solve "${suites[@]}" --weights "$run/best.toml" --nodes 100000 --quiet \
+        --engine david-tabibi-2011 --engine terms --engine "weights=$run/start.toml name=random"
+}
+
+# static_scores LABELS: the same positions with the static evaluation of Finch's terms.
+static_scores() {
+    awk 'BEGIN { print "setoption name Network value false" }
+        !/^#/ { print "position fen " $1, $2, $3, $4, "0 1"; print "eval" }' "$1" | "$finch" |
+        sed -n 's/^Score .*(\([-+][0-9.]*\) for .*/\1/p' |
+        awk 'NR == FNR { score[NR] = sprintf("%.0f", 100 * $1); next }
+            !/^#/ { sub(/ce -?[0-9]+; acd [0-9]+;/, "ce " score[++line] ";"); print }' - "$1"
 }
 
 # Games end when both sides agree who wins, or that nobody does: the paper does not say how its games ended.
@@ -253,28 +294,38 @@ measured=(ep ga de cma-es memetic adam spsa)
 # compared PRESET METHOD: runs of a preset by another method, as many generations as fit the seconds.
 # All settings of the methods are their defaults: none was chosen on these data.
 compared() {
-    local folder=$out/methods-$1-$2 generations=5 data=()
+    local folder=$out/methods-$1-$2 generations=5 data=() share
     [ "$1" = david-tabibi-2011 ] || data=("${games[@]}")
     if [ ! -e "$folder.toml" ]; then
-        with_method "$1" "name = \"$2\"" "$generations" >"$folder.pilot.toml"
-        rm -rf "$folder.pilot"
-        "$finch" tune "$folder.pilot.toml" "${data[@]}" --threads 1 --set run.closing_games=0 --out "$folder.pilot" \
-            --quiet >"$folder.log"
-        generations=$(awk -F, -v seconds="$seconds" 'NR == 2 { first = $2 } { last = $2; number = $1 }
-            END { one = (last - first) / number; print int(seconds / (one > 0.001 ? one : 0.001)) + 1 }' "$folder.pilot/journal.csv")
+        # Two trials, of five generations and of a fifth of the time, tell how long a generation takes.
+        for share in 0.2 1; do
+            with_method "$1" "name = \"$2\"" "$generations" >"$folder.pilot.toml"
+            rm -rf "$folder.pilot"
+            "$finch" tune "$folder.pilot.toml" "${data[@]}" --threads 1 --set run.closing_games=0 --out "$folder.pilot" \
+                --quiet >"$folder.log"
+            generations=$(awk -F, -v seconds="$seconds" -v share="$share" 'NR == 2 { first = $2 }
+                { taken = $2 - first; number = $1 }
+                END { print int(share * seconds * number / (taken > 0.001 ? taken : 0.001)) + 5 }' "$folder.pilot/journal.csv")
+        done
         with_method "$1" "name = \"$2\"" "$generations" >"$folder.toml"
         rm -rf "$folder.pilot" "$folder.pilot.toml"
     fi
     experiment "$(basename "$folder")" "$folder.toml" --runs "$seeds" --threads 1 "${data[@]}"
 }
 
+methods-moves() {
+    local method
+    for method in "${measured[@]}"; do compared vazquez-2013 "$method"; done
+}
+
+methods-mentor() {
+    local method
+    for method in "${measured[@]}"; do compared david-tabibi-2011 "$method"; done
+}
+
 methods() {
     local preset method players
-    # One processor for each.
-    for preset in vazquez-2013 david-tabibi-2011; do
-        for method in "${measured[@]}"; do compared "$preset" "$method"; done &
-    done
-    wait
+    both methods-moves methods-mentor
     for preset in vazquez-2013 david-tabibi-2011; do
         players=()
         for method in "${measured[@]}"; do
