@@ -274,6 +274,20 @@ fn several_runs_of_games_show_the_weights_of_each_beside_the_papers() {
 }
 
 #[test]
+fn several_runs_of_games_without_a_paper_show_the_weights_of_each() {
+    let desk = Desk::new(&small("", &format!("{}\nresults = 'chance'", PAIRED[0])));
+    let output = desk.tune("out", &["--runs", "2"]);
+    assert_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let between = text
+        .lines()
+        .find(|line| line.contains("between runs"))
+        .unwrap_or_else(|| panic!("no weights in {text}"));
+    assert_eq!(between.matches('±').count(), 2, "knight and queen");
+    assert!(!text.contains("paper"), "{text}");
+}
+
+#[test]
 fn results_by_chance_change_the_players_without_a_game() {
     let by_chance = format!("{}\nresults = 'chance'", PAIRED[0]);
     // A single game at twelve plies in full width would not end within the test.

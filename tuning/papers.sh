@@ -55,11 +55,15 @@ done
 [ -x "$finch" ] || { echo "papers.sh: no engine $finch; cargo build --release" >&2; exit 1; }
 mkdir -p "$out"
 
-# tables FOLDER: the table of its runs, or one for each value of a sweep.
+# tables FOLDER: the table of its runs, or one for each value of a sweep; a single run's last generation.
 tables() {
     local table
     if [ -e "$1/table.txt" ]; then
         cat "$1/table.txt"
+        return
+    fi
+    if [ -e "$1/journal.csv" ]; then  # a single run
+        grep '^generation' "$1.log" | tail -n 1
         return
     fi
     for table in "$1"/*/table.txt; do
@@ -275,12 +279,18 @@ second() {
         encounter "$stage-games" "weights=$out/$stage/best.toml name=second" \
             "weights=$out/$stage/start.toml name=first" --games 400 --depth 6
     done
-    # The same in full width, with fewer plies: six take five seconds a game.
+    # The same in full width, with fewer plies: six take six seconds a game.
     experiment second-plain vazquez-2013-coevolution --from "$(median "$out/second-first")" \
-        --set method.mutation.generations_before=200 --set method.final_games=10 \
+        --set method.final_games=10 \
         --set fitness.search=plain --set fitness.plies=3
     encounter second-plain-games "weights=$out/second-plain/best.toml name=second" \
-        "weights=$out/second-plain/start.toml name=first" --games 200 --plain 6+c1
+        "weights=$out/second-plain/start.toml name=first" --games 400 --plain 3
+}
+
+# everyone LABEL FOLDER: the results of all its runs as players of a match.
+everyone() {
+    local run
+    for run in "$2"/seed-*; do printf 'weights=%s/best.toml name=%s-%s\n' "$run" "$1" "${run##*-}"; done
 }
 
 # with_method PRESET METHOD: the preset with another method and none of its figures.
@@ -329,9 +339,9 @@ methods() {
     for preset in vazquez-2013 david-tabibi-2011; do
         players=()
         for method in "${measured[@]}"; do
-            players+=("weights=$(median "$out/methods-$preset-$method")/best.toml name=$method")
+            mapfile -t -O ${#players[@]} players < <(everyone "$method" "$out/methods-$preset-$method")
         done
-        encounter "methods-$preset-games" "${players[@]}" --games 100 --nodes 2000
+        encounter "methods-$preset-games" "${players[@]}" --games 4 --nodes 2000
         "$finch" rate "$out/methods-$preset-games.pgn"
     done
 }
@@ -354,10 +364,9 @@ tournaments() {
         with_method kendall-2001 "${methods[$name]#* }" "${methods[$name]%% *}" |
             sed "s/^openings = .*/openings = \"book\"\n$opponent/" >"$preset"
         experiment "by-games-$name" "$preset" --runs "$seeds"
-        players+=("weights=$(median "$out/by-games-$name")/best.toml name=$name")
+        mapfile -t -O ${#players[@]} players < <(everyone "$name" "$out/by-games-$name")
     done
-    encounter by-games "${players[@]}" "weights=$(median "$out/by-games-cma-es")/start.toml name=start" \
-        --games 100 --plain 3
+    encounter by-games "${players[@]}" weights=shannon-1950 weights=kendall-2001 --games 6 --plain 3
     "$finch" rate "$out/by-games.pgn"
 }
 

@@ -1,6 +1,6 @@
 //! Several runs side by side, in the form of the tables in vazquez-2013: sorted by the last
 //! mean, the median marked, with deviation and mean time; the paper's own figures below. Where
-//! the paper prints weights, those of each run follow.
+//! the paper prints weights, and where individuals only play each other, those of each run follow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -63,13 +63,14 @@ pub fn table(
     reference: Option<&Reference>,
     fitness: &FitnessSettings,
 ) -> String {
-    // Games between individuals give each generation half of the points.
-    let mut text = match fitness.scores_individuals() {
-        true => shares(runs, reference, fitness),
-        false => String::new(),
+    let printed = reference.filter(|reference| !reference.weights.is_empty());
+    // Games between individuals give each generation half of the points: the weights say more.
+    let (mut text, shows_weights) = match fitness.scores_individuals() {
+        true => (shares(runs, reference, fitness), printed.is_some()),
+        false => (String::new(), true),
     };
-    if let Some(reference) = reference.filter(|reference| !reference.weights.is_empty()) {
-        text.push_str(&weights_by_run(runs, reference));
+    if shows_weights {
+        text.push_str(&weights_by_run(runs, printed));
     }
     text
 }
@@ -99,8 +100,8 @@ fn shares(runs: &[RunSummary], reference: Option<&Reference>, fitness: &FitnessS
 }
 
 /// The last population's weights of every run, their mean and deviation between the runs, and the
-/// paper's.
-fn weights_by_run(runs: &[RunSummary], reference: &Reference) -> String {
+/// paper's if it prints them.
+fn weights_by_run(runs: &[RunSummary], printed: Option<&Reference>) -> String {
     let Some(first) = runs.first() else {
         return String::new();
     };
@@ -128,6 +129,9 @@ fn weights_by_run(runs: &[RunSummary], reference: &Reference) -> String {
         figure(mean, deviation)
     });
     text.push_str(&row("between runs", between.collect()));
+    let Some(reference) = printed else {
+        return text;
+    };
     let printed = names().map(|name| {
         let mean = reference.weights.get(name).map(|mean| format!("{mean:.2}"));
         let deviation = reference
