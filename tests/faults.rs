@@ -140,6 +140,12 @@ fn a_folder_that_is_removed_ends_the_work_with_one_line() {
     let games = [&games[..], &["--nodes", "50", "--pgn", "gone/games.pgn"]].concat();
     fails_without_its_folder(&games, "games.pgn");
     let evolve = ["evolve", "--from", "zero", "--out", "gone/run"];
-    let small = ["--set", "selfplay.nodes=[5, 5]", "--set", "start.width=64"];
+    // Few positions: the file is looked at after every 16 games instead of 128, which are long ones.
+    let small = [
+        "selfplay.nodes=[5, 5]",
+        "selfplay.positions=[256, 256]",
+        "start.width=64",
+    ];
+    let small = small.map(|change| ["--set", change]).concat();
     fails_without_its_folder(&[&evolve[..], &small].concat(), "run/labels/0001.bin.draft");
 }

@@ -275,13 +275,12 @@ second() {
     for before in 0 200; do
         stage=second-$before
         experiment "$stage" vazquez-2013-coevolution --from "$(median "$out/second-first")" \
-            --set "method.mutation.generations_before=$before" --set method.final_games=10
+            --set "method.mutation.generations_before=$before"
         encounter "$stage-games" "weights=$out/$stage/best.toml name=second" \
             "weights=$out/$stage/start.toml name=first" --games 400 --depth 6
     done
     # The same in full width, with fewer plies: six take six seconds a game.
     experiment second-plain vazquez-2013-coevolution --from "$(median "$out/second-first")" \
-        --set method.final_games=10 \
         --set fitness.search=plain --set fitness.plies=3
     encounter second-plain-games "weights=$out/second-plain/best.toml name=second" \
         "weights=$out/second-plain/start.toml name=first" --games 400 --plain 3
