@@ -25,7 +25,7 @@
 #   methods      seven methods in the same time on masters' moves and on a mentor's scores (3 h)
 #   tournaments  five methods that select by the same number of games               (2 h)
 #   ladder       evolved players from a random mover to Stockfish at UCI_Elo 1800; those of
-#                kendall, nasreddine and strength if they were run before           (1 h)
+#                kendall, nasreddine, linares, mentor and second if they were run before (1 h)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -165,6 +165,13 @@ both() {
 # The matches of five players follow each other, so a run keeps one processor busy.
 nasreddine() {
     both nasreddine-ties nasreddine-readings
+    local variant players=(weights=shannon-1950 weights=nasreddine-2006
+        "weights=$out/nasreddine-first/seed-1/start.toml name=start")
+    for variant in keep first second random unforced captures; do
+        mapfile -t -O ${#players[@]} players < <(everyone "$variant" "$out/nasreddine-$variant")
+    done
+    encounter nasreddine-games "${players[@]}" --games 4 --plain 3+3
+    "$finch" rate "$out/nasreddine-games.pgn"
 }
 
 nasreddine-ties() {
@@ -340,7 +347,7 @@ methods() {
         for method in "${measured[@]}"; do
             mapfile -t -O ${#players[@]} players < <(everyone "$method" "$out/methods-$preset-$method")
         done
-        encounter "methods-$preset-games" "${players[@]}" --games 4 --nodes 2000
+        encounter "methods-$preset-games" "${players[@]}" --games 2 --nodes 2000
         "$finch" rate "$out/methods-$preset-games.pgn"
     done
 }
@@ -372,6 +379,7 @@ tournaments() {
 # Kendall and Whitwell estimate that evolution lifts their player from 650 to 1750. Here the evolved
 # players stand on a scale of their own: Stockfish's two lowest levels have their nominal ratings.
 ladder() {
+    python3 -c 'import chess' || { echo "papers.sh: the random mover needs a package: pip install chess" >&2; exit 1; }
     local nodes elo run players=("cmd=python3 args=scripts/random_mover.py name=random")
     for nodes in 1 10 100; do
         players+=("cmd=stockfish option.Hash=1 nodes=$nodes name=Stockfish-$nodes-nodes")
@@ -379,7 +387,7 @@ ladder() {
     for elo in 1350 1800; do
         players+=("cmd=stockfish option.Hash=1 option.UCI_LimitStrength=true option.UCI_Elo=$elo movetime=50 name=SF$elo")
     done
-    for run in kendall kendall-unseeded nasreddine-unforced vazquez-2013-0; do
+    for run in kendall kendall-unseeded nasreddine-random linares mentor-static second-first; do
         [ -e "$out/$run/seed-1/best.toml" ] || continue
         players+=("weights=$out/$run/seed-1/start.toml name=$run-start plain=3"
             "weights=$out/$run/seed-1/best.toml name=$run plain=3")
@@ -387,7 +395,7 @@ ladder() {
     for run in shannon-1950 kendall-2001 nasreddine-2006 vazquez-2011 vazquez-2013 david-tabibi-2011; do
         players+=("weights=$run name=$run-printed plain=3")
     done
-    encounter ladder "${players[@]}" --plain 3 --games 10
+    encounter ladder "${players[@]}" --plain 3 --games 6
     "$finch" rate "$out/ladder.pgn" --anchor SF1350=1350 --anchor SF1800=1800
 }
 
