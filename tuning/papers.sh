@@ -9,23 +9,25 @@
 #   --suite FILE     a test suite that the players of `mentor` solve; may be repeated
 #   --seeds N        runs of each experiment, at least 2 (5)
 #   --seconds N      processor time of each run that compares methods (30)
+#   --plies N        plies in full width of `strength` (6, as in the paper; one less takes a quarter of the time)
 #   --out DIR        folder of the runs (runs/papers); what is finished there is not run again
 #
-# Parts, all of them if none is named; processor time of five seeds on the built-in games:
+# Parts, all of them if none is named: about eight hours of processor time, four hours on two cores. By part,
+# processor time of five seeds:
 #   readings     vazquez-2013: ways to read the paper that could lift its figure    (15 min)
 #   history      vazquez-2013: the history where training games change              (15 min)
 #   linares      vazquez-2011: 30 runs, run 31, mutation by child                   (5 min)
 #   chance       kendall-2001 without selection                                     (1 min)
-#   kendall      kendall-2001: bounds, seed, fifty moves                            (3 h)
-#   nasreddine   nasreddine-2006: tie rules, unforced mutation                      (3 h)
+#   kendall      kendall-2001: bounds, seed, fifty moves                            (75 min)
+#   nasreddine   nasreddine-2006: tie rules, unforced mutation, captures            (90 min)
 #   mentor       david-tabibi-2011 with a mentor that shares its features           (10 min)
-#   strength     vazquez-2013, experiment C: generation 0, P_r 0 and P_r 10 at six plies, rated (1 h)
-#   strength-24  the same with 24 weights                                           (1 h)
-#   second       vazquez-2013, second stage: mutation begun anew and continued, from the median run (3 h)
-#   methods      seven methods in the same time on masters' moves and on a mentor's scores (3 h)
-#   tournaments  five methods that select by the same number of games               (2 h)
-#   ladder       evolved players from a random mover to Stockfish at UCI_Elo 1800; those of
-#                kendall, nasreddine, linares, mentor and second if they were run before (1 h)
+#   strength     vazquez-2013, experiment C: generation 0, P_r 0 and P_r 10, rated  (80 min)
+#   strength-24  the same with 24 weights                                           (80 min)
+#   second       vazquez-2013, second stage: mutation begun anew and continued, from the median run (35 min)
+#   methods      seven methods in the same time on masters' moves and on a mentor's scores (50 min)
+#   tournaments  five methods that select by the same number of games               (25 min)
+#   ladder       evolved players from a random mover to Stockfish at UCI_Elo 1800: those of
+#                kendall, nasreddine, linares, mentor and second if they were run before (10 min)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,6 +39,7 @@ linares=()
 suites=()
 seeds=5
 seconds=30
+plies=6
 out=runs/papers
 while [ $# -gt 0 ]; do
     case "$1" in
@@ -46,6 +49,7 @@ while [ $# -gt 0 ]; do
         --suite) suites+=("$2"); shift 2 ;;
         --seeds) seeds=$2; shift 2 ;;
         --seconds) seconds=$2; shift 2 ;;
+        --plies) plies=$2; shift 2 ;;
         --out) out=$2; shift 2 ;;
         -h | --help) usage; exit 0 ;;
         -*) echo "papers.sh: no option $1; see --help" >&2; exit 1 ;;
@@ -185,8 +189,8 @@ nasreddine-readings() {
     experiment nasreddine-random nasreddine-2006 --runs "$seeds" --threads 1 --set method.tie=random
     experiment nasreddine-unforced nasreddine-2006 --runs "$seeds" --threads 1 --set method.forced=false
     # "3 ply further" for each piece captured, so captures go on to their end.
-    sed '/^captures = /d' tuning/nasreddine-2006.toml >"$out/nasreddine-captures.toml"
-    experiment nasreddine-captures "$out/nasreddine-captures.toml" --runs "$seeds" --threads 1
+    sed '/^captures = /d' tuning/nasreddine-2006.toml >"$out/nasreddine-2006-captures.toml"
+    experiment nasreddine-captures "$out/nasreddine-2006-captures.toml" --runs "$seeds" --threads 1
 }
 
 # encounter NAME ARGUMENTS...: a match in its own PGN file, unless it is there already.
@@ -238,25 +242,27 @@ static_scores() {
 # Games end when both sides agree who wins, or that nobody does: the paper does not say how its games ended.
 judged=(--resign movecount=4 score=800 twosided=true --draw movenumber=40 movecount=8 score=15)
 
-# Each pair of players 200 games, six plies in full width, quiescence with captures and checks, both
+# Each pair of players 200 games, so many plies in full width, quiescence with captures and checks, both
 # from Finch's book. Then the evolved ones against an engine of 2400 at a quick clock.
 rated() {
-    local preset=$1 history run players=() evolved=()
+    local preset=$1 history run name players=() evolved=() scores=()
     for history in 0 10; do
         experiment "$preset-$history" "$preset" --runs "$seeds" "${games[@]}" --set "method.history=$history"
         run=$(median "$out/$preset-$history")
         players+=("weights=$run/best.toml name=P_r-$history")
-        evolved+=("weights=$run/best.toml name=P_r-$history plain=6+c1")
+        evolved+=("weights=$run/best.toml name=P_r-$history plain=$plies+c1")
     done
     players+=("weights=$(median "$out/$preset-0")/start.toml name=generation-0")
-    encounter "$preset-strength" "${players[@]}" --games 200 --plain 6+c1 --openings books/finch.bin "${judged[@]}"
-    "$finch" rate "$out/$preset-strength.pgn"
+    encounter "$preset-strength-$plies" "${players[@]}" --games 200 --plain "$plies+c1" --openings books/finch.bin "${judged[@]}"
+    "$finch" rate "$out/$preset-strength-$plies.pgn"
     for run in "${evolved[@]}"; do
-        encounter "$preset-2400" \
+        name=$preset-2400-$plies-${#scores[@]}
+        scores+=("$out/$name.pgn")
+        encounter "$name" \
             "cmd=stockfish option.Hash=1 option.UCI_LimitStrength=true option.UCI_Elo=2400 movetime=50 name=SF2400" \
             "$run" --games 100 --openings books/finch.bin "${judged[@]}"
     done
-    "$finch" rate "$out/$preset-2400.pgn" --anchor SF2400=2400
+    "$finch" rate "${scores[@]}" --anchor SF2400=2400
 }
 
 strength() {

@@ -22,11 +22,12 @@ use thiserror::Error;
 
 use super::limits::Limits;
 use super::params::{ParamError, SearchParams};
+use super::score::MATE_IN_MAX;
 use super::strength::StrengthSettings;
 use super::threads::{Control, Worker, has_room_for_thread, max_threads};
 use super::transposition::OutOfMemory;
 use super::{
-    Search, SearchInfo, SearchObserver, SearchResult, Silent, ThreadData, TranspositionTable, vote,
+    Search, SearchInfo, SearchObserver, SearchResult, Silent, ThreadData, TranspositionTable,
 };
 use crate::eval::{Centipawns, Score, Weights};
 use crate::position::{Game, movegen};
@@ -498,19 +499,31 @@ fn answers(helpers: &Receiver<Option<Found>>, timeout: Duration) -> Vec<Option<F
     std::iter::from_fn(next).collect()
 }
 
-/// The result of the thread that the others agree with. Several lines are the main thread's.
+/// The deepest result, or a better score at the same depth; a shorter mate beats all. Several lines are
+/// the main thread's.
 fn choose(
     job: &Job,
     own: Option<Found>,
     others: impl Iterator<Item = Found>,
     observer: &dyn SearchObserver,
 ) -> SearchResult {
+    let rank = |found: &Found| {
+        let result = &found.result;
+        let mate = Some(result.score).filter(|score| *score >= MATE_IN_MAX);
+        (mate, result.depth, result.score)
+    };
     let own_move = own.as_ref().and_then(|own| own.result.best_move);
     let single_line = job.settings.multi_pv == 1;
     let others = others.filter(|_| single_line);
-    let found: Vec<Found> = own.into_iter().chain(others).collect();
-    let results: Vec<&SearchResult> = found.iter().map(|found| &found.result).collect();
-    let Some(best) = vote::choose(&results).map(|place| &found[place]) else {
+    // The first of equals: the main thread's, whose line was reported.
+    let best = own.into_iter().chain(others).reduce(|best, other| {
+        if rank(&other) > rank(&best) {
+            other
+        } else {
+            best
+        }
+    });
+    let Some(best) = best else {
         let first_legal = movegen::legal_moves(job.request.game.position())
             .first()
             .copied();
@@ -525,7 +538,7 @@ fn choose(
     {
         observer.info(info);
     }
-    best.result.clone()
+    best.result
 }
 
 #[cfg(test)]
@@ -540,10 +553,10 @@ mod tests {
         sender.send(None).unwrap();
         let late = std::thread::spawn(move || {
             std::thread::sleep(10 * HELPER_TIMEOUT);
-            sender.send(None)
+            sender.send(None).is_ok()
         });
         assert_eq!(answers(&helpers, Duration::MAX).len(), 2);
-        late.join().unwrap().unwrap();
+        assert!(late.join().unwrap());
     }
 
     #[test]

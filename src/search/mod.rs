@@ -5,7 +5,7 @@
 //! the main one keeps the clock and reports. From the outside in:
 //!
 //! - [`engine`]: settings, requests, results; [`limits`]: what ends a search
-//! - [`threads`]: worker threads and the flags they share; [`vote`]: whose move is played
+//! - [`threads`]: worker threads and the flags they share
 //! - [`iterative_deepening`]: iterations, aspiration windows, MultiPV, when to stop
 //! - [`negamax`]: the main search of one node, in numbered steps; [`qsearch`]: captures until the
 //!   position is quiet
@@ -44,7 +44,6 @@ mod tablebases;
 mod threads;
 mod time_management;
 mod transposition;
-mod vote;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -115,7 +115,10 @@ fn figures(variants: &[&Variant]) -> String {
             escaped(&variant.name),
             variant.runs.len(),
             run.shown(mean),
-            run.shown(deviation).trim_start_matches('-'),
+            match variant.runs.len() {
+                1 => "-".to_owned(),
+                _ => run.shown(deviation).trim_start_matches('-').to_owned(),
+            },
             printed(reference.and_then(|reference| reference.mean_last)),
             match unseen.is_empty() {
                 true => "-".to_owned(),
