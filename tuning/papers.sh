@@ -158,11 +158,11 @@ kendall() {
     experiment kendall-fifty kendall-2001 --runs "$seeds" --set fitness.max_moves=50
 }
 
-# both FIRST SECOND: two functions at the same time, for runs that use one processor each.
+# both FIRST SECOND: two commands at the same time, for runs that use one processor each.
 both() {
-    "$1" &
+    $1 &
     local first=$!
-    "$2"
+    $2
     wait "$first"
 }
 
@@ -199,6 +199,12 @@ encounter() {
     shift
     printf '\n== %s: finch match %s\n' "$name" "$*"
     "$finch" match "$@" --pgn "$out/$name.pgn" --resume --quiet
+}
+
+# everyone LABEL FOLDER: the results of all its runs as players of a match.
+everyone() {
+    local run
+    for run in "$2"/seed-*; do printf 'weights=%s/best.toml name=%s-%s\n' "$run" "$1" "${run##*-}"; done
 }
 
 # The mentor is Finch with its terms only, so mentor and organisms share their features; one position a
@@ -299,12 +305,6 @@ second() {
         "weights=$out/second-plain/start.toml name=first" --games 400 --plain 3
 }
 
-# everyone LABEL FOLDER: the results of all its runs as players of a match.
-everyone() {
-    local run
-    for run in "$2"/seed-*; do printf 'weights=%s/best.toml name=%s-%s\n' "$run" "$1" "${run##*-}"; done
-}
-
 # with_method PRESET METHOD: the preset with another method and none of its figures.
 with_method() {
     sed '/^\[method\]/,$d' "tuning/$1.toml"
@@ -335,19 +335,15 @@ compared() {
     experiment "$(basename "$folder")" "$folder.toml" --runs "$seeds" --threads 1 "${data[@]}"
 }
 
-methods-moves() {
+# all_compared PRESET: runs of a preset by each method.
+all_compared() {
     local method
-    for method in "${measured[@]}"; do compared vazquez-2013 "$method"; done
-}
-
-methods-mentor() {
-    local method
-    for method in "${measured[@]}"; do compared david-tabibi-2011 "$method"; done
+    for method in "${measured[@]}"; do compared "$1" "$method"; done
 }
 
 methods() {
     local preset method players
-    both methods-moves methods-mentor
+    both "all_compared vazquez-2013" "all_compared david-tabibi-2011"
     for preset in vazquez-2013 david-tabibi-2011; do
         players=()
         for method in "${measured[@]}"; do
@@ -414,4 +410,4 @@ for part in "${parts[@]}"; do
         *) echo "papers.sh: no part $part; see --help" >&2; exit 1 ;;
     esac
 done
-"$finch" report --papers "$out"
+"$finch" report --papers "$out" || true  # methods and tournaments alone repeat no paper
